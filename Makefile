@@ -1,0 +1,54 @@
+# Everything here sets itself up: a Python 3.11+ and make are enough.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+WORKERS ?= 2
+
+.PHONY: help demo test quick lint bench audit docs venv lock clean
+
+help:  ## list the targets
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
+
+venv: $(STAMP)  ## make .venv with the locked dependencies
+
+$(STAMP): requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Sfumato needs Python 3.11 or newer. Run: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+demo: venv  ## a tour: a census town, two attacks, the private answers, a report
+	$(BIN)/sfumato demo
+
+test: venv  ## all tests, with the branch coverage of the trusted ring
+	@sh tests/system-packages
+	$(BIN)/python -m coverage erase
+	COVERAGE_PROCESS_START=pyproject.toml $(BIN)/python -m coverage run -m pytest -n $(WORKERS)
+	$(BIN)/python -m coverage combine --quiet
+	$(BIN)/python -m coverage report --include='*/sfumato/kernel/*,*/sfumato/ledger/*,*/sfumato/query/sql.py' --fail-under=100
+
+quick: venv  ## the tests that take seconds
+	$(BIN)/python -m pytest -q -n $(WORKERS) -m "not slow"
+
+lint: venv  ## style, types, layers
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: venv  ## figures against raw DuckDB, NumPy and OpenDP in the same run
+	$(BIN)/python -m benchmarks
+
+audit: venv  ## attack every mechanism and its broken twin with fresh randomness
+	$(BIN)/python -m pytest -q tests/statistics tests/threats
+
+docs: venv  ## regenerate the reference pages
+	$(BIN)/python -m docs.generate
+
+lock: venv  ## refresh requirements.lock from pyproject.toml (needs uv in the environment)
+	$(BIN)/python -m uv pip compile pyproject.toml --all-extras --group dev --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-package sfumato -o requirements.lock
+
+clean:  ## remove what the other targets made
+	rm -rf $(VENV) .coverage* .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,82 @@
+"""The command table. A command's module is imported only when that command runs, so `--help` stays instant."""
+
+import json
+import sys
+from importlib import import_module
+
+import click
+import typer
+from typer.core import TyperGroup
+
+from sfumato.errors import SfumatoError
+
+# name -> (module, what the help page says about it)
+COMMANDS: dict[str, tuple[str, str]] = {
+    "demo": ("sfumato.cli.demo", "A tour on built-in data: questions, attacks, budget, report."),
+    "init": ("sfumato.cli.init", "Draft a policy from the column names and types of a table."),
+    "ask": ("sfumato.cli.ask", "Ask a question, pay for it, get an answer with error bars."),
+    "explain": ("sfumato.cli.explain", "Show plan, sensitivity, cost, expected error and SQL; touches no data."),
+    "budget": ("sfumato.cli.budget", "Show the limit, what is spent and what is left."),
+    "history": ("sfumato.cli.history", "List every charge."),
+    "ledger": ("sfumato.cli.ledger", "Verify the ledger; record the owner's changes."),
+    "noise": ("sfumato.cli.noise", "The mechanisms on your own number."),
+}
+
+
+class LazyGroup(TyperGroup):
+    """Lists commands from the table; imports one when it is invoked."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        return click.Command(cmd_name, help=COMMANDS[cmd_name][1])
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name, stub, rest = super().resolve_command(ctx, args)
+        if name in COMMANDS:
+            return name, typer.main.get_command(import_module(COMMANDS[name][0]).app), rest
+        return name, stub, rest
+
+
+app = typer.Typer(
+    cls=LazyGroup,
+    no_args_is_help=True,
+    add_completion=False,
+    help="Answers questions about people without giving any of them away.",
+)
+
+
+@app.callback(invoke_without_command=True)
+def root(version: bool = typer.Option(False, "--version", help="Show the version and leave.")) -> None:
+    if version:
+        typer.echo(import_module("sfumato").__version__)
+        raise typer.Exit
+
+
+def run(arguments: list[str] | None = None) -> None:
+    """The console entry point: errors of ours become a message and an exit code, never a traceback."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    try:
+        app(arguments, prog_name="sfumato")
+    except SfumatoError as error:
+        report(error, as_json=_wants_json(arguments))
+        sys.exit(error.exit_code)
+
+
+def report(error: SfumatoError, *, as_json: bool) -> None:
+    name = type(error).__name__
+    if as_json:
+        print(json.dumps({"error": name, "message": error.message, "hint": error.hint}), file=sys.stderr)
+    else:
+        print(f"{name}: {error}", file=sys.stderr)
+
+
+def _wants_json(arguments: list[str]) -> bool:
+    return "--format=json" in arguments or any(
+        (a, b) == ("--format", "json") for a, b in zip(arguments, arguments[1:], strict=False)
+    )

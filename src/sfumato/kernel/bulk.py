@@ -1,0 +1,167 @@
+"""The samplers for arrays: the laws of `kernel.exact`, at NumPy's speed, in time that does not depend on the draw.
+
+A double may only propose. Each draw compares a uniform real, known by 63 bits, with a boundary computed in double
+precision; where the two are closer than a proved margin, `kernel.lazy` decides with more bits and more digits.
+Proofs of the margins: docs/proofs/certified-inversion.md and docs/proofs/discrete-gaussian.md.
+"""
+
+from collections.abc import Callable
+from fractions import Fraction
+from math import exp, expm1, isqrt, log
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.kernel.entropy import Entropy
+from sfumato.kernel.lazy import below_exp, geometric_cell
+
+# int64, or Python integers (dtype object) where the scale is too large for it.
+Integers = npt.NDArray[Any]
+Floats = npt.NDArray[np.float64]
+GammaOf = Callable[[int], Fraction]
+Decide = Callable[[int], int]
+
+CHUNK = 1 << 15  # three arrays of this length fit into the second-level cache
+MARGIN = 2.0**-42  # in units of the scale; the float error is below 2^-47, the width of U's interval below 2^-45
+TAIL = 2.0**-18  # below this U's 63 bits are too few
+LARGEST_DIRECT = Fraction(1 << 28)  # above, MARGIN · scale would send too many draws to the slow path
+DIGIT = 1 << 24
+LARGEST_INT64 = Fraction(1 << 50)  # above, sums of digits may leave 64 bits
+COIN_MARGIN = 2.0**-44
+
+
+def discrete_laplace(scale: Fraction, count: int, entropy: Entropy) -> Integers:
+    """Draw `count` independent k with probability proportional to exp(-|k| / scale).
+
+    Claim: exact, for every rational scale > 0; no loop depends on the values drawn.
+    Proof: docs/proofs/discrete-laplace.md
+    """
+    if scale > LARGEST_DIRECT:
+        return geometric(scale, count, entropy) - geometric(scale, count, entropy)
+    result = np.empty(count, dtype=np.int64)
+    for start in range(0, count, CHUNK):
+        words = entropy.words(min(CHUNK, count - start))
+        magnitude = _cells(scale, words, entropy, two_sided=True)
+        sign = -(words & np.uint64(1)).view(np.int64)  # 0 or -1: two's complement negation below
+        magnitude ^= sign
+        magnitude -= sign
+        result[start : start + CHUNK] = magnitude
+    return result
+
+
+def geometric(scale: Fraction, count: int, entropy: Entropy) -> Integers:
+    """Draw `count` independent k >= 0 with probability proportional to exp(-k / scale).
+
+    Claim: exact, for every rational scale > 0. The digits of k in base 2^24 are independent, so a large scale is
+    drawn digit by digit.
+    Proof: docs/proofs/geometric.md
+    """
+    if scale <= LARGEST_DIRECT:
+        return np.concatenate(
+            [
+                _cells(scale, entropy.words(min(CHUNK, count - start)), entropy)
+                for start in range(0, max(count, 1), CHUNK)
+            ]
+        )
+    high = geometric(scale / DIGIT, count, entropy)
+    if scale > LARGEST_INT64:
+        high = high.astype(object)
+    return high * DIGIT + _digits(scale, count, entropy)
+
+
+def discrete_gaussian(variance: Fraction, count: int, entropy: Entropy) -> Integers:
+    """Draw `count` independent k with probability proportional to exp(-k² / (2 variance)).
+
+    Claim: exact, for every rational variance > 0. Candidates are discrete Laplace, so how many are needed is
+    independent of the values accepted.
+    Proof: docs/proofs/discrete-gaussian.md
+    """
+    scale = isqrt(variance.numerator // variance.denominator) + 1
+    parts: list[Integers] = [np.empty(0, dtype=np.int64)]
+    missing = count
+    while missing > 0:
+        candidates = discrete_laplace(Fraction(scale), min(CHUNK, missing + missing // 2 + 8), entropy)
+        accepted = _acceptable(candidates, variance / scale, 2 * variance, entropy)
+        parts.append(candidates[accepted][:missing])
+        missing -= len(parts[-1])
+    return np.concatenate(parts)
+
+
+def _acceptable(candidates: Integers, shift: Fraction, spread: Fraction, entropy: Entropy) -> npt.NDArray[np.bool_]:
+    """Keep each candidate k with probability exp(-(|k| - shift)² / spread)."""
+    distance: Floats = np.abs(candidates).astype(np.float64)
+    distance -= float(shift)
+    distance *= distance
+    distance /= -float(spread)
+    probabilities = np.exp(distance, out=distance)
+    return coins(probabilities, lambda index: (abs(int(candidates[index])) - shift) ** 2 / spread, entropy)
+
+
+def coins(probabilities: Floats, gamma_of: GammaOf, entropy: Entropy) -> npt.NDArray[np.bool_]:
+    """One coin an element, True with probability exp(-gamma).
+
+    Claim: exact.
+    Needs: |probabilities[i] - exp(-gamma_of(i))| < 2^-46, where gamma_of gives the exact rational.
+    Proof: docs/proofs/bernoulli-exp.md
+    """
+    words = entropy.words(len(probabilities))
+    difference: Floats = (words >> np.uint64(11)).view(np.int64).astype(np.float64)
+    difference *= 2.0**-53
+    difference -= probabilities
+    result: npt.NDArray[np.bool_] = difference < 0
+    for index in np.flatnonzero(np.abs(difference, out=difference) < COIN_MARGIN):
+        result[index] = below_exp(gamma_of(int(index)), int(words[index]), 64, entropy)
+    return result
+
+
+def _cells(
+    scale: Fraction, words: npt.NDArray[np.uint64], entropy: Entropy, *, two_sided: bool = False
+) -> npt.NDArray[np.int64]:
+    """floor(-scale · ln(β U)), U from the upper 63 bits of each word; β = (1+q)/2 when two_sided, else 1."""
+    t = float(scale)
+    offset = -t * log((1 + exp(-1 / t)) / 2) if two_sided and t else 0.0
+    uniform: Floats = (words >> np.uint64(1)).view(np.int64).astype(np.float64)
+    uniform *= 2.0**-63
+    doubtful = uniform < TAIL
+    with np.errstate(divide="ignore", invalid="ignore"):
+        position: Floats = np.log(uniform, out=uniform)
+        position *= -t
+        position += offset
+        position[doubtful] = 0.5
+    return _settle(
+        position,
+        doubtful,
+        t * MARGIN,
+        lambda index: geometric_cell(scale, int(words[index]) >> 1, 63, entropy, two_sided=two_sided),
+    )
+
+
+def _digits(scale: Fraction, count: int, entropy: Entropy) -> npt.NDArray[np.int64]:
+    """The lowest digit, in base 2^24, of geometric variables of a scale far above 2^24."""
+    words = entropy.words(count)
+    uniform: Floats = (words >> np.uint64(1)).view(np.int64).astype(np.float64)
+    uniform *= -(2.0**-63)
+    uniform += 1.0
+    ratio = float(DIGIT / scale)
+    uniform *= expm1(-ratio)
+    position: Floats = np.log1p(uniform, out=uniform)
+    position *= -(DIGIT / ratio)
+    return _settle(
+        position,
+        np.zeros(count, dtype=np.bool_),
+        DIGIT * MARGIN,
+        lambda index: geometric_cell(scale, int(words[index]) >> 1, 63, entropy, base=DIGIT),
+    )
+
+
+def _settle(position: Floats, doubtful: npt.NDArray[np.bool_], margin: float, decide: Decide) -> npt.NDArray[np.int64]:
+    """floor(position), where a position within `margin` of a whole number from 1 on is decided exactly."""
+    result = position.astype(np.int64)
+    position -= result
+    position -= 0.5
+    np.abs(position, out=position)
+    doubtful |= position > 0.5 - margin
+    for index in np.flatnonzero(doubtful):
+        result[index] = decide(int(index))
+    return result

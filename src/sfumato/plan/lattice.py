@@ -1,0 +1,43 @@
+"""The grid of whole numbers on which values are clamped and added up."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+LARGEST = 1 << 31
+
+
+@dataclass(frozen=True, slots=True)
+class Lattice:
+    """Whole numbers k from lower to upper; k stands for k · 2^exponent."""
+
+    lower: int
+    upper: int
+    exponent: int
+
+    def __post_init__(self) -> None:
+        if not self.lower <= self.upper:
+            raise ValueError("a lattice runs from its lower to its upper bound")
+        if max(abs(self.lower), abs(self.upper)) >= LARGEST:
+            raise ValueError("lattice bounds stay below 2^31")
+
+    @property
+    def centre(self) -> int:
+        return (self.lower + self.upper) // 2
+
+    @property
+    def step(self) -> Fraction:
+        return Fraction(2) ** self.exponent
+
+    @classmethod
+    def covering(cls, lower: Fraction, upper: Fraction, *, whole: bool) -> "Lattice":
+        """The finest lattice that holds [lower, upper], its bounds rounded outward; step 1 or more for whole numbers."""
+        largest = max(abs(lower), abs(upper), Fraction(1, 10**30))
+        exponent = (largest.numerator.bit_length() - largest.denominator.bit_length()) - 32
+        if whole:
+            exponent = max(exponent, 0)
+        while True:
+            step = Fraction(2) ** exponent
+            low, high = lower // step, -(-upper // step)
+            if max(abs(low), abs(high)) < LARGEST:
+                return cls(int(low), int(high), exponent)
+            exponent += 1

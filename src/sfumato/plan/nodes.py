@@ -1,0 +1,119 @@
+"""What a question becomes: the closed set of things the kernel can certify.
+
+A plan says everything an answer's privacy depends on: unit, keys, bounds, mechanism and share of each release. The
+planner fills it in; `kernel.certify` derives sensitivity and cost from it and trusts nothing else.
+"""
+
+import hashlib
+import json
+from dataclasses import dataclass, fields, is_dataclass
+from fractions import Fraction
+from typing import Literal
+
+from sfumato.plan.expressions import Column, Condition, Expression
+from sfumato.plan.lattice import Lattice
+from sfumato.schema.columns import CategoryValue
+from sfumato.schema.unit import Unit
+
+MechanismName = Literal["laplace", "gaussian"]
+
+
+@dataclass(frozen=True, slots=True)
+class CountRows:
+    """The number of rows."""
+
+
+@dataclass(frozen=True, slots=True)
+class CountValues:
+    """The number of rows whose value is not NULL (nor NaN)."""
+
+    value: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """The sum of values clamped and rounded to a lattice, in steps of it."""
+
+    value: Expression
+    lattice: Lattice
+
+
+@dataclass(frozen=True, slots=True)
+class CentredSum:
+    """The sum of (value - centre of the lattice), in steps of it. A person above max_rows counts with the mean."""
+
+    value: Expression
+    lattice: Lattice
+
+
+Aggregate = CountRows | CountValues | Sum | CentredSum
+
+
+@dataclass(frozen=True, slots=True)
+class ListedKey:
+    """A grouping column with its public list of values."""
+
+    column: Column
+    values: tuple[CategoryValue, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RangeKey:
+    """A grouping column of whole numbers from lower to upper."""
+
+    column: Column
+    lower: int
+    upper: int
+
+    @property
+    def values(self) -> tuple[int, ...]:
+        return tuple(range(self.lower, self.upper + 1))
+
+
+Key = ListedKey | RangeKey
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """One release: an aggregate for every group, a mechanism, and its share of the spend (ε or ρ)."""
+
+    aggregate: Aggregate
+    mechanism: MechanismName
+    share: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    table: str
+    unit: Unit
+    where: Condition | None
+    keys: tuple[Key, ...]
+    measures: tuple[Measure, ...]
+
+    @property
+    def groups(self) -> int:
+        count = 1
+        for key in self.keys:
+            count *= len(key.values)
+        return count
+
+    def digest(self) -> str:
+        """Equal for equal plans only: SHA-256 of the plan written out in full."""
+        text = json.dumps(_plain(self), sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+
+Plain = dict[str, "Plain"] | list["Plain"] | str | int | bool | None
+
+
+def _plain(value: object) -> Plain:
+    if is_dataclass(value) and not isinstance(value, type):
+        parts: dict[str, Plain] = {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
+        return {"node": type(value).__name__, **parts}
+    if isinstance(value, tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, Fraction):
+        return f"{value.numerator}/{value.denominator}"
+    if value is None or isinstance(value, str | int | bool):
+        return value
+    raise TypeError(f"{type(value).__name__} has no place in a plan")

@@ -1,0 +1,25 @@
+"""How much may be learnt in all."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from sfumato.errors import out_of_range
+from sfumato.schema.numbers import Number, exact, exact_positive, shown
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Budget:
+    """The owner's limit (ε, δ). With δ = 0 the ledger adds pure ε, with δ > 0 it adds zCDP."""
+
+    epsilon: Fraction
+    delta: Fraction
+
+    def __init__(self, epsilon: Number, delta: Number = 0) -> None:
+        probability = exact(delta, "delta")
+        if not 0 <= probability < 1:
+            raise out_of_range("delta", "0", "1", shown(probability))
+        object.__setattr__(self, "epsilon", exact_positive(epsilon, "epsilon"))
+        object.__setattr__(self, "delta", probability)
+
+    def __str__(self) -> str:
+        return f"epsilon {shown(self.epsilon)}" + (f", delta {shown(self.delta)}" if self.delta else "")

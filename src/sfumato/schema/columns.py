@@ -1,0 +1,83 @@
+"""What an owner declares about a column. A column that is not declared does not exist for analysts."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from sfumato.errors import bounds_reversed, mixed_categories, no_categories, repeated_category
+from sfumato.schema.numbers import Number, exact, shown, whole
+
+CategoryValue = str | int | bool
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Int:
+    """Whole numbers. With bounds they can be summed and grouped by."""
+
+    lower: Fraction | None
+    upper: Fraction | None
+
+    def __init__(self, lower: int | None = None, upper: int | None = None) -> None:
+        low, high = _bounds(
+            None if lower is None else whole(lower, "lower", least=-(10**100)),
+            None if upper is None else whole(upper, "upper", least=-(10**100)),
+        )
+        object.__setattr__(self, "lower", low)
+        object.__setattr__(self, "upper", high)
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Float:
+    """Real numbers. With bounds they can be summed."""
+
+    lower: Fraction | None
+    upper: Fraction | None
+
+    def __init__(self, lower: Number | None = None, upper: Number | None = None) -> None:
+        low, high = _bounds(lower, upper)
+        object.__setattr__(self, "lower", low)
+        object.__setattr__(self, "upper", high)
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Category:
+    """One of a public list of values: every listed value gets a group, anything else is dropped."""
+
+    values: tuple[CategoryValue, ...]
+
+    def __init__(self, values: Sequence[CategoryValue]) -> None:
+        listed = tuple(values) if not isinstance(values, str) else ()
+        if not listed:
+            raise no_categories()
+        if len({type(value) for value in listed}) > 1 or not isinstance(listed[0], str | int):
+            raise mixed_categories()
+        for position, value in enumerate(listed):
+            if value in listed[:position]:
+                raise repeated_category(str(value))
+        object.__setattr__(self, "values", listed)
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """Free text: may be compared and counted, never grouped by."""
+
+
+@dataclass(frozen=True, slots=True)
+class Identifier:
+    """Names a person: never leaves, never groups, never compares."""
+
+
+Column = Int | Float | Category | Text | Identifier
+
+
+def _bounds(lower: Number | None, upper: Number | None) -> tuple[Fraction | None, Fraction | None]:
+    if lower is None and upper is None:
+        return None, None
+    if lower is None or upper is None:
+        raise bounds_reversed(
+            "(missing)" if lower is None else str(lower), "(missing)" if upper is None else str(upper)
+        )
+    low, high = exact(lower, "lower"), exact(upper, "upper")
+    if low >= high:
+        raise bounds_reversed(shown(low), shown(high))
+    return low, high

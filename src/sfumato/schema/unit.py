@@ -1,0 +1,39 @@
+"""Who is protected. Neighbouring tables differ by adding or removing one unit."""
+
+from dataclasses import dataclass
+
+from sfumato.errors import groups_above_rows
+from sfumato.schema.numbers import whole
+
+# Keeps every per-person sum of 31-bit integers far inside the engine's 127-bit sums.
+MOST_ROWS = 10**9
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """Each row is somebody else: one row is protected."""
+
+    def __str__(self) -> str:
+        return "row"
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Everything one id contributed is protected, up to `max_rows` rows in `max_groups` groups a question."""
+
+    id: str
+    max_rows: int
+    max_groups: int = 1
+
+    def __post_init__(self) -> None:
+        whole(self.max_rows, "max_rows", least=1)
+        whole(self.max_groups, "max_groups", least=1)
+        whole(MOST_ROWS - self.max_rows, "1e9 - max_rows", least=0)
+        if self.max_rows < self.max_groups:
+            raise groups_above_rows(self.max_rows, self.max_groups)
+
+    def __str__(self) -> str:
+        return f"person ({self.id}: at most {self.max_rows} rows in {self.max_groups} groups)"
+
+
+Unit = Row | Person
