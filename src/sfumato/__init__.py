@@ -1,1 +1,68 @@
+"""Sfumato answers questions about people without giving any of them away.
+
+import sfumato as sf
+session = sf.open("people.toml", analyst="research")
+answer = session.ask("SELECT education, COUNT(*) AS n FROM people GROUP BY education", spend=0.5)
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sfumato import attacks, datasets, errors, noise
+    from sfumato.query.finish import Answer
+    from sfumato.schema.budget import Budget
+    from sfumato.schema.columns import Category, Float, Identifier, Int, Text
+    from sfumato.schema.unit import Person, Row
+    from sfumato.session import Session, protect
+    from sfumato.session import open_policy as open
+
 __version__ = "0.1.0"
+
+__all__ = [
+    "Answer",
+    "Budget",
+    "Category",
+    "Float",
+    "Identifier",
+    "Int",
+    "Person",
+    "Row",
+    "Session",
+    "Text",
+    "attacks",
+    "datasets",
+    "errors",
+    "noise",
+    "open",
+    "protect",
+]
+
+_HOMES = {
+    "Answer": "sfumato.query.finish",
+    "Budget": "sfumato.schema.budget",
+    "Category": "sfumato.schema.columns",
+    "Float": "sfumato.schema.columns",
+    "Identifier": "sfumato.schema.columns",
+    "Int": "sfumato.schema.columns",
+    "Person": "sfumato.schema.unit",
+    "Row": "sfumato.schema.unit",
+    "Session": "sfumato.session",
+    "Text": "sfumato.schema.columns",
+    "open": "sfumato.session",
+    "protect": "sfumato.session",
+}
+_MODULES = ("attacks", "datasets", "errors", "noise")
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name when it is first used, so that `import sfumato` costs nothing."""
+    if name in _MODULES:
+        return import_module(f"sfumato.{name}")
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), "open_policy" if name == "open" else name)
+    raise AttributeError(f"module 'sfumato' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

@@ -372,7 +372,12 @@ def receipt_used() -> ReceiptUsed:
     return ReceiptUsed("this receipt has been used or belongs to another plan.", "Ask again; a stored answer is free.")
 
 
+def session_of_another_process() -> UsageError:
+    return UsageError("this session was opened in another process.", "Open one in each process, after the fork.")
+
+
 def engine_failed() -> EngineFailed:
     return EngineFailed(
-        "the engine could not finish this question.", "The charge stands. The owner's log has the cause."
+        "the engine could not finish this question.",
+        "The charge stands. Ask the owner to check the memory and the disk of the engine.",
     )

@@ -3,10 +3,11 @@
 import json
 import sys
 from importlib import import_module
+from itertools import pairwise
+from typing import Any
 
-import click
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from sfumato.errors import SfumatoError
 
@@ -26,21 +27,15 @@ COMMANDS: dict[str, tuple[str, str]] = {
 class LazyGroup(TyperGroup):
     """Lists commands from the table; imports one when it is invoked."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 - the framework's signature
         return list(COMMANDS)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in COMMANDS:
-            return None
-        return click.Command(cmd_name, help=COMMANDS[cmd_name][1])
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002
+        return TyperCommand(cmd_name, help=COMMANDS[cmd_name][1]) if cmd_name in COMMANDS else None
 
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
         name, stub, rest = super().resolve_command(ctx, args)
-        if name in COMMANDS:
-            return name, typer.main.get_command(import_module(COMMANDS[name][0]).app), rest
-        return name, stub, rest
+        return name, typer.main.get_command(import_module(COMMANDS[name][0]).app) if name in COMMANDS else stub, rest
 
 
 app = typer.Typer(
@@ -77,6 +72,4 @@ def report(error: SfumatoError, *, as_json: bool) -> None:
 
 
 def _wants_json(arguments: list[str]) -> bool:
-    return "--format=json" in arguments or any(
-        (a, b) == ("--format", "json") for a, b in zip(arguments, arguments[1:], strict=False)
-    )
+    return "--format=json" in arguments or ("--format", "json") in pairwise(arguments)

@@ -30,7 +30,7 @@ class Lattice:
 
     @classmethod
     def covering(cls, lower: Fraction, upper: Fraction, *, whole: bool) -> "Lattice":
-        """The finest lattice that holds [lower, upper], its bounds rounded outward; step 1 or more for whole numbers."""
+        """The finest lattice that holds [lower, upper], its bounds rounded outward; step 1 or more if `whole`."""
         largest = max(abs(lower), abs(upper), Fraction(1, 10**30))
         exponent = (largest.numerator.bit_length() - largest.denominator.bit_length()) - 32
         if whole:

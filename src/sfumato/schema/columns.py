@@ -9,6 +9,8 @@ from sfumato.schema.numbers import Number, exact, shown, whole
 
 CategoryValue = str | int | bool
 
+LARGEST_INT = 1 << 62
+
 
 @dataclass(frozen=True, slots=True, init=False)
 class Int:
@@ -19,8 +21,8 @@ class Int:
 
     def __init__(self, lower: int | None = None, upper: int | None = None) -> None:
         low, high = _bounds(
-            None if lower is None else whole(lower, "lower", least=-(10**100)),
-            None if upper is None else whole(upper, "upper", least=-(10**100)),
+            None if lower is None else whole(lower, "lower", least=-LARGEST_INT, most=LARGEST_INT),
+            None if upper is None else whole(upper, "upper", least=-LARGEST_INT, most=LARGEST_INT),
         )
         object.__setattr__(self, "lower", low)
         object.__setattr__(self, "upper", high)

@@ -39,12 +39,13 @@ def exact_positive(value: object, what: str) -> Fraction:
     return result
 
 
-def whole(value: object, what: str, *, least: int) -> int:
+def whole(value: object, what: str, *, least: int, most: int | None = None) -> int:
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise not_whole(what, repr(value) if isinstance(value, bool | str | float) else type(value).__name__)
-    if value < least:
-        raise out_of_range(what, str(least), "any whole number", str(value))
-    return int(value)
+    number = int(value)
+    if number < least or (most is not None and number > most):
+        raise out_of_range(what, str(least), "any whole number" if most is None else str(most), str(number))
+    return number
 
 
 def shown(value: Fraction) -> str:

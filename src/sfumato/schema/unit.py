@@ -26,9 +26,8 @@ class Person:
     max_groups: int = 1
 
     def __post_init__(self) -> None:
-        whole(self.max_rows, "max_rows", least=1)
+        whole(self.max_rows, "max_rows", least=1, most=MOST_ROWS)
         whole(self.max_groups, "max_groups", least=1)
-        whole(MOST_ROWS - self.max_rows, "1e9 - max_rows", least=0)
         if self.max_rows < self.max_groups:
             raise groups_above_rows(self.max_rows, self.max_groups)
 

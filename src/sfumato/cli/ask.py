@@ -1,0 +1,60 @@
+"""sfumato ask"""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from sfumato.cli.output import Format, as_csv, as_json, as_table, number, working, write
+from sfumato.query.finish import Answer
+from sfumato.session import DEFAULT_ANALYST, open_policy
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
+def ask(
+    policy: Annotated[Path, typer.Argument(help="The policy file, e.g. people.toml.")],
+    question: Annotated[str, typer.Argument(help="SELECT … FROM table [WHERE …] [GROUP BY …]")],
+    spend: Annotated[str, typer.Option(help="How much epsilon this question may cost, e.g. 0.5.")],
+    analyst: Annotated[str, typer.Option(help="Who is asking.")] = DEFAULT_ANALYST,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Pay again for a question asked before.")] = False,
+    request: Annotated[str | None, typer.Option(help="An id that makes a retry free.")] = None,
+    confidence: Annotated[float, typer.Option(help="Of the error bars.")] = 0.95,
+    format: Annotated[Format, typer.Option(help="How to print the answer.")] = Format.table,
+    output: Annotated[Path | None, typer.Option(help="Write to this file instead of the screen.")] = None,
+) -> None:
+    """Ask a question, pay for it, get an answer with error bars."""
+    amount = number(spend, "spend")
+    with working("Asking …"), open_policy(policy, analyst=analyst) as session:
+        answer = session.ask(question, spend=amount, fresh=fresh, request=request)
+        write(_rendered(answer, confidence, format), output)
+
+
+def _rendered(answer: Answer, confidence: float, format: Format) -> str:
+    if format is Format.json:
+        return as_json(answer.to_dict(confidence))
+    if format is Format.csv:
+        return as_csv(*_with_intervals(answer, confidence))
+    intervals = answer.interval(confidence)
+    columns = [part for name in answer.columns for part in ([name, f"{name} ±"] if name in intervals[0] else [name])]
+    rows = []
+    for row, interval in zip(answer.rows, intervals, strict=True):
+        errors = {f"{name} ±": (high - low) / 2 for name, (low, high) in interval.items()}
+        rows.append({**row, **errors})
+    footer = (
+        f"± at {100 * confidence:g} %. Protects one {answer.unit}.\n"
+        + (f"Asked before on {answer.when}: free. " if answer.cached else f"Cost {answer.cost}. ")
+        + f"Spent in all {answer.spent}; left {answer.left}."
+    )
+    return as_table(columns, rows, footer=footer)
+
+
+def _with_intervals(answer: Answer, confidence: float) -> tuple[list[str], list[dict[str, Any]]]:
+    rows = []
+    for row, interval in zip(answer.rows, answer.interval(confidence), strict=True):
+        ends = {
+            f"{name}_{end}": pair[side] for name, pair in interval.items() for side, end in enumerate(("low", "high"))
+        }
+        rows.append({**row, **ends})
+    return list(rows[0]), rows

@@ -1,0 +1,39 @@
+"""sfumato history"""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sfumato.cli.output import Format, as_csv, as_json, as_table, write
+from sfumato.session import open_policy
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
+def history(
+    policy: Annotated[Path, typer.Argument(help="The policy file, e.g. people.toml.")],
+    format: Annotated[Format, typer.Option(help="How to print.")] = Format.table,
+    output: Annotated[Path | None, typer.Option(help="Write to this file instead of the screen.")] = None,
+) -> None:
+    """List every charge, oldest first."""
+    with open_policy(policy) as session:
+        charges = session.history()
+    if format is Format.json:
+        columns = ("entry", "when", "analyst", "spend", "digest", "releases", "request")
+        write(as_json([{name: getattr(charge, name) for name in columns} for charge in charges]), output)
+        return
+    rows = [
+        {
+            "entry": charge.entry,
+            "when": charge.when,
+            "analyst": charge.analyst,
+            "spend": f"{charge.spend:g}",
+            "releases": " + ".join(f"{event['mechanism']}" for event in charge.releases),
+            "plan": charge.digest[:12],
+        }
+        for charge in charges
+    ]
+    columns_shown = ["entry", "when", "analyst", "spend", "releases", "plan"]
+    write(as_csv(columns_shown, rows) if format is Format.csv else as_table(columns_shown, rows), output)

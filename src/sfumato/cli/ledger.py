@@ -1,0 +1,68 @@
+"""sfumato ledger verify | raise | analyst: for the owner of a table."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sfumato.cli.output import Format, as_csv, as_json, number, write
+from sfumato.ledger.ledger import Ledger, re_anchor
+from sfumato.schema.numbers import exact_positive, shown
+from sfumato.schema.policy import Policy, load_policy
+
+app = typer.Typer(add_completion=False, no_args_is_help=True, help="Verify the ledger; record the owner's changes.")
+
+PolicyFile = Annotated[Path, typer.Argument(help="The policy file, e.g. people.toml.")]
+FormatOption = Annotated[Format, typer.Option(help="How to print.")]
+
+
+@app.command()
+def verify(
+    policy: PolicyFile,
+    re_anchor_lost: Annotated[
+        bool, typer.Option("--re-anchor", help="Make a lost anchor anew: you vouch for this ledger.")
+    ] = False,
+    format: FormatOption = Format.table,
+) -> None:
+    """Check every entry's hash and the anchor."""
+    loaded = load_policy(policy)
+    if re_anchor_lost:
+        re_anchor(loaded.ledger, loaded.anchor)
+    count = _open(loaded).verify()
+    _say({"ledger": loaded.ledger.name, "entries": count, "verified": True}, f"{count} entries, all sound.", format)
+
+
+@app.command("raise")
+def raise_limit(policy: PolicyFile, format: FormatOption = Format.table) -> None:
+    """Put the limit that the policy file now says into force. The change is an entry of the ledger."""
+    loaded = load_policy(policy)
+    _open(loaded).record_limit()
+    said = {"epsilon": float(loaded.budget.epsilon), "delta": float(loaded.budget.delta)}
+    _say(said, f"The limit is now {loaded.budget}.", format)
+
+
+@app.command()
+def analyst(
+    policy: PolicyFile,
+    name: Annotated[str, typer.Argument(help="The analyst.")],
+    epsilon: Annotated[str, typer.Option(help="How much of the table's limit this analyst may spend.")],
+    format: FormatOption = Format.table,
+) -> None:
+    """Limit what one analyst may spend. The change is an entry of the ledger."""
+    amount = exact_positive(number(epsilon, "epsilon"), "epsilon")
+    _open(load_policy(policy)).limit_analyst(name, amount)
+    _say({"analyst": name, "epsilon": float(amount)}, f'"{name}" may spend epsilon {shown(amount)} in all.', format)
+
+
+def _open(policy: Policy) -> Ledger:
+    return Ledger(policy.ledger, schema=policy.schema, budget=policy.budget, anchor=policy.anchor)
+
+
+def _say(content: Mapping[str, object], words: str, format: Format) -> None:
+    if format is Format.json:
+        write(as_json(content), None)
+    elif format is Format.csv:
+        write(as_csv(list(content), [content]), None)
+    else:
+        write(words + "\n", None)

@@ -1,0 +1,88 @@
+"""What commands share: reading numbers, showing progress, printing tables, JSON and CSV."""
+
+import csv
+import io
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from decimal import Decimal, InvalidOperation
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from sfumato.errors import UsageError, not_a_number
+
+
+class Format(StrEnum):
+    """How to print."""
+
+    table = "table"
+    json = "json"
+    csv = "csv"
+
+
+def number(text: str, what: str) -> Decimal:
+    """A number typed in the shell, exactly as typed."""
+    try:
+        return Decimal(text)
+    except InvalidOperation:
+        raise not_a_number(what, repr(text)) from None
+
+
+def working(message: str) -> AbstractContextManager[Any]:
+    """A spinner on a terminal, nothing in a pipe."""
+    console = Console(stderr=True)
+    return console.status(message) if console.is_terminal else nullcontext()
+
+
+def as_json(content: Any) -> str:
+    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+
+
+def as_csv(columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> str:
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerow([_cell(name) for name in columns])
+    writer.writerows([[_cell(row[name]) for name in columns] for row in rows])
+    return buffer.getvalue()
+
+
+def as_table(columns: Sequence[str], rows: Sequence[Mapping[str, Any]], *, title: str = "", footer: str = "") -> str:
+    table = Table(title=title or None, title_justify="left", header_style="bold")
+    for name in columns:
+        numeric = bool(rows) and isinstance(rows[0][name], int | float)
+        table.add_column(name, justify="right" if numeric else "left")
+    for row in rows:
+        table.add_row(*(_shown(row[name]) for name in columns))
+    wide = not sys.stdout.isatty()
+    console = Console(file=io.StringIO(), width=200 if wide else None, highlight=False, color_system=None)
+    console.print(table)
+    if footer:
+        console.print(footer, soft_wrap=True, markup=False)
+    text = console.file.getvalue()  # type: ignore[attr-defined]
+    return "\n".join(line.rstrip() for line in text.splitlines()) + "\n"
+
+
+def write(text: str, output: Path | None) -> None:
+    if output is None:
+        sys.stdout.write(text)
+        return
+    try:
+        output.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"{output} cannot be written: {error.strerror}.", "Choose another file.") from None
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:,.2f}"
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
+
+
+def _cell(value: Any) -> Any:
+    """A text that a spreadsheet would run as a formula is marked as text."""
+    return "'" + value if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r") else value

@@ -1,0 +1,197 @@
+"""DuckDB as an engine, not as a boundary: it sees only SQL that `engines.emit` wrote, and can reach nothing else."""
+
+import hashlib
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from sfumato.engines.emit import quoted
+from sfumato.errors import (
+    DataUnreadable,
+    column_absent,
+    engine_failed,
+    file_kind_unknown,
+    file_missing,
+    file_unreadable,
+    frame_unknown,
+    session_of_another_process,
+)
+from sfumato.schema.columns import Category, Column, Float, Int
+from sfumato.schema.table import Schema
+from sfumato.schema.unit import Person
+
+WHOLE = {
+    "TINYINT",
+    "SMALLINT",
+    "INTEGER",
+    "BIGINT",
+    "HUGEINT",
+    "UTINYINT",
+    "USMALLINT",
+    "UINTEGER",
+    "UBIGINT",
+    "UHUGEINT",
+}
+REAL = {"FLOAT", "DOUBLE"}
+CSV_OPTIONS = "header = true, all_varchar = true, strict_mode = true, null_padding = false, ignore_errors = false"
+FRAME = "sfumato_frame"
+
+
+class DuckDBEngine:
+    """One private table: CSV files and frames are copied in at the start, Parquet files are scanned in place."""
+
+    dialect = "duckdb"
+
+    def __init__(self, source: object, schema: Schema) -> None:
+        self._pid = os.getpid()
+        self._path = Path(source).resolve() if isinstance(source, str | os.PathLike) else None
+        self._connection = duckdb.connect(":memory:")
+        if self._path is not None:
+            self._load_file(self._path, schema)
+        else:
+            self._load_frame(source, schema)
+        self._loaded_version = self._stat() if self._path is not None else self._fingerprint(schema)
+        self._lock_down()
+
+    def version(self) -> str:
+        """Names the state of the data: path, size and modification time, or the content of a frame.
+
+        A file scanned in place is looked at anew; one that has gone is reported here, before anything is charged.
+        """
+        if self._pid != os.getpid():
+            raise session_of_another_process()
+        if self._path is not None and self._path.suffix.lower() == ".parquet":
+            return self._stat()
+        return self._loaded_version
+
+    def run(self, sql: str) -> list[tuple[Any, ...]]:
+        """The rows of a query; a failure says nothing about the data."""
+        try:
+            return self._connection.cursor().execute(sql).fetchall()
+        except duckdb.Error:
+            raise engine_failed() from None
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def _load_file(self, path: Path, schema: Schema) -> None:
+        if not path.is_file():
+            raise file_missing(str(path))
+        match path.suffix.lower():
+            case ".csv" | ".tsv":
+                self._create("TABLE", f"read_csv({_text(path)}, {CSV_OPTIONS})", schema, path.name)
+            case ".parquet":
+                self._create("VIEW", f"read_parquet({_text(path)})", schema, path.name)
+            case _:
+                raise file_kind_unknown(str(path))
+
+    def _load_frame(self, frame: object, schema: Schema) -> None:
+        module = type(frame).__module__.partition(".")[0]
+        if module == "polars":
+            frame = frame.lazy().collect().to_arrow()  # type: ignore[attr-defined]
+        elif module not in ("pandas", "pyarrow"):
+            raise frame_unknown(type(frame).__name__)
+        try:
+            self._connection.register(FRAME, frame)
+        except duckdb.Error:
+            raise file_unreadable("the table", "its columns are of a kind DuckDB does not take") from None
+        self._create("TABLE", FRAME, schema, "the table")
+        self._connection.unregister(FRAME)
+
+    def _create(self, kind: str, source: str, schema: Schema, name: str) -> None:
+        try:
+            described = self._connection.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()
+            physical = {row[0]: row[1] for row in described}
+            columns = ", ".join(_canonical_columns(schema, physical))
+            self._connection.execute(f"CREATE {kind} {quoted(schema.table)} AS SELECT {columns} FROM {source}")
+        except duckdb.Error as error:
+            raise _unreadable(name, error) from None
+
+    def _stat(self) -> str:
+        if self._path is None or not self._path.is_file():
+            raise file_missing(str(self._path))
+        status = self._path.stat()
+        return f"{self._path}|{status.st_size}|{status.st_mtime_ns}"
+
+    def _fingerprint(self, schema: Schema) -> str:
+        """The content of a frame, whatever the order of its rows."""
+        row = f"hash({quoted(schema.table)})"
+        found = self._connection.execute(
+            f"SELECT COUNT(*), bit_xor({row}), SUM({row}) FROM {quoted(schema.table)}"
+        ).fetchone()
+        return hashlib.sha256(repr(found).encode()).hexdigest()
+
+    def _lock_down(self) -> None:
+        """No file, no network, no extension, no Python variable; and nobody can change that again."""
+        if self._path is not None:
+            self._connection.execute(f"SET allowed_paths = [{_text(self._path)}]")
+        for setting in (
+            "enable_external_access = false",
+            "python_enable_replacements = false",
+            "autoinstall_known_extensions = false",
+            "autoload_known_extensions = false",
+            "lock_configuration = true",
+        ):
+            self._connection.execute(f"SET {setting}")
+
+
+def _canonical_columns(schema: Schema, physical: dict[str, str]) -> Sequence[str]:
+    declared: dict[str, Column | None] = dict(schema.columns)
+    if isinstance(schema.unit, Person):
+        declared[schema.unit.id] = None
+    columns = []
+    for name, column in declared.items():
+        if name not in physical:
+            raise column_absent(name, physical)
+        columns.append(f"{_canonical(quoted(name), column, physical[name])} AS {quoted(name)}")
+    return columns
+
+
+def _canonical(name: str, column: Column | None, physical: str) -> str:
+    """The column in the type its declaration promises; what does not fit becomes NULL, never an error."""
+    match column:
+        case None:
+            return name
+        case Category(values=values) if isinstance(values[0], int) and not isinstance(values[0], bool):
+            return name if physical in WHOLE else f"TRY_CAST({name} AS BIGINT)"
+        case Int():
+            return name if physical in WHOLE else f"TRY_CAST({name} AS BIGINT)"
+        case Float():
+            return name if physical in REAL else f"TRY_CAST({name} AS DOUBLE)"
+        case _:
+            return name if physical == "VARCHAR" else f"TRY_CAST({name} AS VARCHAR)"
+
+
+def _unreadable(name: str, error: duckdb.Error) -> DataUnreadable:
+    """The cause in our own words: the engine's text would quote the file."""
+    said = str(error).lower()
+    if "utf" in said or "unicode" in said or "encod" in said:
+        return file_unreadable(name, "it is not valid UTF-8")
+    if "column" in said or "csv" in said or "sniff" in said:
+        return file_unreadable(name, "its rows do not all have as many fields as its header")
+    return file_unreadable(name, "it is damaged or of another kind than its name says")
+
+
+def _text(path: Path) -> str:
+    return "'" + str(path).replace("'", "''") + "'"
+
+
+def describe(path: Path) -> dict[str, str]:
+    """Column names and guessed types of a file."""
+    if not path.is_file():
+        raise file_missing(str(path))
+    match path.suffix.lower():
+        case ".csv" | ".tsv":
+            source = f"read_csv({_text(path)}, header = true)"
+        case ".parquet":
+            source = f"read_parquet({_text(path)})"
+        case _:
+            raise file_kind_unknown(str(path))
+    try:
+        with duckdb.connect(":memory:") as connection:
+            return {row[0]: row[1] for row in connection.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()}
+    except duckdb.Error as error:
+        raise _unreadable(path.name, error) from None

@@ -1,0 +1,282 @@
+"""From a certified plan to SQL whose result is one row of whole numbers a group: group number, then each measure.
+
+The clamp is the last step before SUM, sums are of integers, and a person's share is bounded as docs/proofs/
+contribution-bounding.md says. No expression can fail on any row: arithmetic is IEEE, NaN and x/0 are NULL.
+"""
+
+from typing import assert_never
+
+from sfumato.plan.expressions import (
+    AllOf,
+    AnyOf,
+    Arithmetic,
+    Column,
+    Comparison,
+    Condition,
+    Expression,
+    IsNull,
+    Negative,
+    Not,
+    Number,
+    OneOf,
+    String,
+)
+from sfumato.plan.lattice import Lattice
+from sfumato.plan.nodes import Aggregate, CentredSum, CountRows, CountValues, Key, ListedKey, Plan, RangeKey, Sum
+from sfumato.schema.columns import CategoryValue, Float
+from sfumato.schema.table import Schema
+from sfumato.schema.unit import Person, Row
+
+LARGEST_INTEGER = 1 << 63
+
+
+def emit(plan: Plan, schema: Schema) -> str:
+    """SQL for DuckDB.
+
+    Claim: adding or removing one unit moves the vector of each measure by at most its certified sensitivity.
+    Proof: docs/proofs/contribution-bounding.md
+    """
+    writer = _Writer(schema)
+    match plan.unit:
+        case Row():
+            return _for_rows(plan, writer)
+        case Person():
+            return _for_people(plan, plan.unit, writer)
+        case _:
+            assert_never(plan.unit)
+
+
+def _for_rows(plan: Plan, writer: "_Writer") -> str:
+    values = _values(plan, writer)
+    sums = ", ".join(f"{_plain(a, i)} AS m{i}" for i, a in enumerate(_aggregates(plan)))
+    source = f"FROM {quoted(plan.table)}{_where(plan, writer)}"
+    if not plan.keys:
+        return f"SELECT 0 AS g, {sums}\nFROM (SELECT 1 AS one{values} {source})"
+    keys = ", ".join(f"k{i}" for i in range(len(plan.keys)))
+    columns = ", ".join(f"{quoted(key.column.name)} AS k{i}" for i, key in enumerate(plan.keys))
+    outputs = ", ".join(f"m{i}" for i in range(len(plan.measures)))
+    # Materialised, so that the test for declared keys runs once a group and not once a row.
+    return (
+        f"WITH grouped AS MATERIALIZED (\n"
+        f"  SELECT {keys}, {sums}\n  FROM (SELECT {columns}{values} {source})\n  GROUP BY {keys})\n"
+        f"SELECT g, {outputs} FROM (SELECT {_group_number(plan, [f'k{i}' for i in range(len(plan.keys))])} AS g, "
+        f"{outputs} FROM grouped)\nWHERE g IS NOT NULL"
+    )
+
+
+def _for_people(plan: Plan, unit: Person, writer: "_Writer") -> str:
+    group = _group_number(plan, [quoted(key.column.name) for key in plan.keys])
+    parts = ", ".join(["COUNT(*) AS n", *(part for i, a in enumerate(_aggregates(plan)) for part in _parts(a, i))])
+    shares = ", ".join(f"COALESCE(SUM({_share(a, i)}), 0) AS m{i}" for i, a in enumerate(_aggregates(plan)))
+    person = quoted(unit.id)
+    source = f"FROM {quoted(plan.table)}{_where(plan, writer, f'{person} IS NOT NULL')}"
+    steps = [
+        f"rows AS (\n  SELECT {person} AS u, {group} AS g{_values(plan, writer)} {source})",
+        f"pairs AS (\n  SELECT u, g, {parts} FROM rows WHERE g IS NOT NULL GROUP BY u, g)",
+    ]
+    pairs = "pairs"
+    if plan.groups > unit.max_groups:
+        salt = int(plan.digest()[:15], 16)
+        steps.append(
+            "ranked AS (\n  SELECT *, row_number() OVER (PARTITION BY u ORDER BY hash(u, g, "
+            f"{salt}), g) AS rank FROM pairs)"
+        )
+        pairs = f"ranked WHERE rank <= {unit.max_groups}"
+    total, groups = ("n", "1") if not plan.keys else ("SUM(n) OVER person", "COUNT(*) OVER person")
+    window = " WINDOW person AS (PARTITION BY u)" if plan.keys else ""
+    steps.append(
+        # NULL leaves a share as it is; a number is the most that each of the person's groups may count.
+        f"bounded AS (\n  SELECT *, CASE WHEN {total} > {unit.max_rows} THEN {unit.max_rows} // {groups} END AS most\n"
+        f"  FROM {pairs}{window})"
+    )
+    return "WITH " + ",\n".join(steps) + f"\nSELECT g, {shares} FROM bounded GROUP BY g"
+
+
+def _aggregates(plan: Plan) -> list[Aggregate]:
+    return [measure.aggregate for measure in plan.measures]
+
+
+def _where(plan: Plan, writer: "_Writer", first: str = "") -> str:
+    conditions = ([first] if first else []) + ([writer.condition(plan.where)] if plan.where is not None else [])
+    return f" WHERE {' AND '.join(conditions)}" if conditions else ""
+
+
+def _values(plan: Plan, writer: "_Writer") -> str:
+    """', expression AS v1' for every aggregate that looks at a value."""
+    found = []
+    for i, aggregate in enumerate(_aggregates(plan)):
+        match aggregate:
+            case CountValues(value=value):
+                found.append(f", {writer.value(value)} AS v{i}")
+            case Sum(value=value, lattice=lattice) | CentredSum(value=value, lattice=lattice):
+                found.append(f", {writer.on_lattice(value, lattice)} AS v{i}")
+    return "".join(found)
+
+
+def _plain(aggregate: Aggregate, i: int) -> str:
+    match aggregate:
+        case CountRows():
+            return "COUNT(*)"
+        case CountValues():
+            return f"COUNT(v{i})"
+        case Sum():
+            return f"COALESCE(SUM(v{i}), 0)"
+        case CentredSum(lattice=lattice):
+            return f"COALESCE(SUM(v{i}), 0) - {_integer(lattice.centre)} * COUNT(v{i})"
+        case _:
+            assert_never(aggregate)
+
+
+def _parts(aggregate: Aggregate, i: int) -> list[str]:
+    """What is kept of one person in one group."""
+    match aggregate:
+        case CountRows():
+            return []
+        case CountValues():
+            return [f"COUNT(v{i}) AS c{i}"]
+        case Sum():
+            return [f"SUM(v{i}) AS s{i}"]
+        case CentredSum(lattice=lattice):
+            return [f"COUNT(v{i}) AS c{i}", f"SUM(v{i}) - {_integer(lattice.centre)} * COUNT(v{i}) AS s{i}"]
+        case _:
+            assert_never(aggregate)
+
+
+def _share(aggregate: Aggregate, i: int) -> str:
+    """One person's contribution to one group, bounded by `most` rows."""
+    match aggregate:
+        case CountRows():
+            return "CASE WHEN n > most THEN most ELSE n END"
+        case CountValues():
+            return f"CASE WHEN c{i} > most THEN most ELSE c{i} END"
+        case Sum(lattice=lattice):
+            low, high = _integer(min(lattice.lower, 0)), _integer(max(lattice.upper, 0))
+            return (
+                f"CASE WHEN s{i} > most * {high} THEN most * {high} "
+                f"WHEN s{i} < most * {low} THEN most * {low} ELSE s{i} END"
+            )
+        case CentredSum():
+            return f"CASE WHEN c{i} > most THEN s{i} * most // c{i} ELSE s{i} END"
+        case _:
+            assert_never(aggregate)
+
+
+def _group_number(plan: Plan, columns: list[str]) -> str:
+    """The number of a row's group in the order of the declared keys; NULL when a key is not declared."""
+    number = "0"
+    for key, column in zip(plan.keys, columns, strict=True):
+        position = _position(key, column)
+        number = position if number == "0" else f"({number} * {len(key.values)} + {position})"
+    return number
+
+
+def _position(key: Key, column: str) -> str:
+    match key:
+        case RangeKey(lower=lower, upper=upper):
+            low, high = _integer(lower), _integer(upper)
+            position = f"CAST(CAST({column} AS BIGINT) - {low} AS INTEGER)"
+            return f"CASE WHEN {column} BETWEEN {low} AND {high} THEN {position} END"
+        case ListedKey(values=values):
+            listed = ", ".join(_text(_written(value)) for value in values)
+            return f"CAST(enum_code(TRY_CAST(CAST({column} AS VARCHAR) AS ENUM({listed}))) AS INTEGER)"
+        case _:
+            assert_never(key)
+
+
+class _Writer:
+    """Writes expressions; knows the schema because an integer column and a real one are clamped differently."""
+
+    def __init__(self, schema: Schema) -> None:
+        self._schema = schema
+
+    def value(self, node: Expression) -> str:
+        """The value of a row, NULL for NaN."""
+        written = self._written(node)
+        return f"nullif({written}, CAST('NaN' AS DOUBLE))" if self._is_real(node) else written
+
+    def on_lattice(self, node: Expression, lattice: Lattice) -> str:
+        """Clamped to the lattice and rounded to it, as INTEGER. NaN is above infinity here and so falls through."""
+        written = self._written(node)
+        lower, upper = _integer(lattice.lower), _integer(lattice.upper)
+        if not self._is_real(node) and lattice.exponent == 0:
+            return (
+                f"CASE WHEN {written} BETWEEN {lower} AND {upper} THEN CAST({written} AS INTEGER) "
+                f"WHEN {written} < {lower} THEN {lower} WHEN {written} > {upper} THEN {upper} END"
+            )
+        real = written if self._is_real(node) else f"CAST({written} AS DOUBLE)"
+        low, high = _double(float(lattice.lower * lattice.step)), _double(float(lattice.upper * lattice.step))
+        return (
+            f"CASE WHEN {real} BETWEEN {low} AND {high} "
+            f"THEN CAST({real} * {_double(2.0**-lattice.exponent)} AS INTEGER) "
+            f"WHEN {real} < {low} THEN {lower} WHEN {real} <= CAST('Infinity' AS DOUBLE) THEN {upper} END"
+        )
+
+    def condition(self, node: Condition) -> str:
+        match node:
+            case Comparison(operator=operator, left=left, right=right):
+                return f"({self.value(left)} {operator} {self.value(right)})"
+            case OneOf(operand=operand, choices=choices):
+                return f"({self.value(operand)} IN ({', '.join(self.value(choice) for choice in choices)}))"
+            case IsNull(operand=operand):
+                return f"({self.value(operand)} IS NULL)"
+            case Not(operand=operand):
+                return f"(NOT {self.condition(operand)})"
+            case AllOf(operands=operands):
+                return f"({' AND '.join(self.condition(operand) for operand in operands)})"
+            case AnyOf(operands=operands):
+                return f"({' OR '.join(self.condition(operand) for operand in operands)})"
+            case _:
+                assert_never(node)
+
+    def _written(self, node: Expression) -> str:
+        match node:
+            case Column(name=name):
+                return quoted(name)
+            case String(value=text):
+                return _text(text)
+            case Number(value=number) if number.denominator == 1 and abs(number) < LARGEST_INTEGER:
+                return _integer(int(number))
+            case Number(value=number):
+                return _double(float(number))
+            case Negative(operand=operand):
+                return f"(-{self._double(operand)})"
+            case Arithmetic(operator="/", left=left, right=right):
+                divisor = self._double(right)
+                return f"CASE WHEN {divisor} = 0 THEN NULL ELSE ({self._double(left)} / {divisor}) END"
+            case Arithmetic(operator=operator, left=left, right=right):
+                return f"({self._double(left)} {operator} {self._double(right)})"
+            case _:
+                assert_never(node)
+
+    def _double(self, node: Expression) -> str:
+        return f"CAST({self._written(node)} AS DOUBLE)"
+
+    def _is_real(self, node: Expression) -> bool:
+        match node:
+            case Column(name=name):
+                return isinstance(self._schema.columns[name], Float)
+            case Arithmetic() | Negative():
+                return True
+            case _:
+                return False
+
+
+def quoted(name: str) -> str:
+    """An identifier; it may hold any printable character."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _text(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _written(value: CategoryValue) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _integer(value: int) -> str:
+    return f"({value})" if value < 0 else str(value)
+
+
+def _double(value: float) -> str:
+    return f"CAST('{value!r}' AS DOUBLE)"

@@ -1,0 +1,1 @@
+"""Pictures: Plotly for self-contained pages, Matplotlib for PNG and SVG."""

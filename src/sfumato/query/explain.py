@@ -1,0 +1,118 @@
+"""What a question would do, before it does anything."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from sfumato.kernel.certify import Certified
+from sfumato.ledger.terms import Amount
+from sfumato.plan.nodes import CentredSum, CountRows, CountValues, Measure, Sum
+from sfumato.query.finish import CONFIDENCE, expected_error
+from sfumato.query.rewrite import KeyColumn, MeanColumn, OutputColumn
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One release: what is measured, how far one unit can move it and why, with which noise."""
+
+    measures: str
+    sensitivity: int
+    rule: str
+    event: dict[str, str]
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    question: str
+    unit: str
+    groups: int
+    cost: Amount
+    steps: tuple[Step, ...]
+    expected_error: dict[str, float | None]
+    sql: str
+    digest: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """What `--format json` prints."""
+        return {
+            "question": self.question,
+            "unit": self.unit,
+            "groups": self.groups,
+            "cost": {"epsilon": self.cost.epsilon, "delta": self.cost.delta},
+            "steps": [
+                {
+                    "measures": step.measures,
+                    "sensitivity": step.sensitivity,
+                    "rule": step.rule,
+                    "share": step.share,
+                    "event": step.event,
+                }
+                for step in self.steps
+            ],
+            "expected_error": self.expected_error,
+            "confidence": CONFIDENCE,
+            "sql": self.sql,
+            "digest": self.digest,
+        }
+
+    def __str__(self) -> str:
+        lines = [f"Question: {self.question}", f"Protects: one {self.unit}", f"Costs:    {self.cost}"]
+        lines += [f"Groups:   {self.groups}, all declared; empty ones get noise too", "Releases:"]
+        for step in self.steps:
+            lines += [f"  {step.measures}: {100 * step.share:.0f} % of the spend"]
+            lines += [f"    sensitivity {step.sensitivity}: {step.rule}"]
+            lines += [f"    {', '.join(f'{key} {value}' for key, value in step.event.items())}"]
+        lines += [f"Error bars ({100 * CONFIDENCE:.0f} %):"]
+        for name, error in self.expected_error.items():
+            lines += [f"  {name}: " + (f"±{error:.6g}" if error is not None else "depends on the size of the group")]
+        return "\n".join([*lines, "SQL:", self.sql])
+
+
+def explain(
+    question: str, certified: Certified, columns: tuple[OutputColumn, ...], sql: str, cost: Amount
+) -> Explanation:
+    plan = certified.plan
+    mechanisms = tuple(release.mechanism for release in certified.releases)
+    return Explanation(
+        question=question,
+        unit=str(plan.unit),
+        groups=plan.groups,
+        cost=cost,
+        steps=tuple(
+            Step(
+                _words(measure, position, columns),
+                release.sensitivity.bound,
+                release.sensitivity.rule,
+                release.event,
+                float(measure.share / certified.cost.amount),
+            )
+            for position, (measure, release) in enumerate(zip(plan.measures, certified.releases, strict=True))
+        ),
+        expected_error={
+            column.name: expected_error(column, mechanisms, CONFIDENCE)
+            for column in columns
+            if not isinstance(column, KeyColumn)
+        },
+        sql=sql,
+        digest=certified.digest,
+    )
+
+
+def _words(measure: Measure, position: int, columns: tuple[OutputColumn, ...]) -> str:
+    users = []
+    for column in columns:
+        if isinstance(column, MeanColumn):
+            used = position in (column.total, column.count)
+        else:
+            used = not isinstance(column, KeyColumn) and column.measure == position
+        users += [column.name] if used else []
+    match measure.aggregate:
+        case CountRows():
+            what = "number of rows"
+        case CountValues():
+            what = "number of values"
+        case Sum():
+            what = "sum of clamped values"
+        case CentredSum():
+            what = "sum of clamped values around the centre of their bounds"
+    return f"{what} (for {', '.join(users)})"

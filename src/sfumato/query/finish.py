@@ -1,0 +1,190 @@
+"""From a release to an answer people can read: columns, error bars, what it cost. Post-processing only."""
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import product
+from math import sqrt
+from typing import Any
+
+from sfumato.errors import missing_extra, out_of_range
+from sfumato.kernel.certify import Certified
+from sfumato.kernel.gate import Release
+from sfumato.kernel.mechanisms import Mechanism
+from sfumato.ledger.ledger import Balance
+from sfumato.ledger.terms import Amount
+from sfumato.plan.lattice import Lattice
+from sfumato.plots.bars import bars
+from sfumato.query.rewrite import CountColumn, KeyColumn, MeanColumn, OutputColumn, SumColumn
+
+Interval = tuple[float, float]
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Noisy rows, sorted by key, with what they cost and what is left."""
+
+    question: str
+    columns: tuple[str, ...]
+    rows: list[dict[str, Any]]
+    cost: Amount
+    spent: Amount
+    left: Amount
+    unit: str
+    cached: bool
+    when: str
+    receipt: int
+    _numbers: "tuple[tuple[tuple[int, ...], ...], tuple[OutputColumn, ...], tuple[Mechanism, ...]]" = field(repr=False)
+
+    def interval(self, confidence: float = CONFIDENCE) -> list[dict[str, Interval]]:
+        """For every row and every aggregate (low, high): the noise stays inside with this probability.
+
+        It speaks of the noise; what clipping to declared bounds may hide is not in it.
+        """
+        if not isinstance(confidence, int | float) or not 0 < confidence < 1:
+            raise out_of_range("confidence", "0", "1", repr(confidence))
+        values, columns, mechanisms = self._numbers
+        return [
+            {
+                column.name: _interval(column, row, mechanisms, confidence)
+                for column in columns
+                if not isinstance(column, KeyColumn)
+            }
+            for row in values
+        ]
+
+    def to_dict(self, confidence: float = CONFIDENCE) -> dict[str, Any]:
+        """What `--format json` prints."""
+        return {
+            "columns": list(self.columns),
+            "rows": self.rows,
+            "intervals": [{name: list(pair) for name, pair in row.items()} for row in self.interval(confidence)],
+            "confidence": confidence,
+            "cost": {"epsilon": self.cost.epsilon, "delta": self.cost.delta},
+            "spent": {"epsilon": self.spent.epsilon, "delta": self.spent.delta},
+            "left": {"epsilon": self.left.epsilon, "delta": self.left.delta},
+            "unit": self.unit,
+            "cached": self.cached,
+            "when": self.when,
+            "receipt": self.receipt,
+        }
+
+    def to_arrow(self) -> Any:
+        """A pyarrow.Table."""
+        return _module("pyarrow", "Arrow", "all").Table.from_pylist(self.rows)
+
+    def to_pandas(self) -> Any:
+        """A pandas.DataFrame."""
+        return _module("pandas", "to_pandas", "pandas").DataFrame(self.rows, columns=list(self.columns))
+
+    def to_polars(self) -> Any:
+        """A polars.DataFrame."""
+        return _module("polars", "to_polars", "polars").DataFrame(self.rows, schema=list(self.columns))
+
+    def plot(self, column: str | None = None) -> Any:
+        """A Plotly figure of one aggregate (the first by default): a bar a group, with 95 % error bars."""
+        keys = [c.name for c in self._numbers[1] if isinstance(c, KeyColumn)]
+        chosen = column or next(name for name in self.columns if name not in keys)
+        intervals = [row[chosen] for row in self.interval()]
+        labels = [", ".join(str(row[key]) for key in keys) or chosen for row in self.rows]
+        return bars(labels, [row[chosen] for row in self.rows], intervals, title=chosen)
+
+
+def finish(
+    question: str,
+    certified: Certified,
+    columns: tuple[OutputColumn, ...],
+    release: Release,
+    *,
+    cost: Amount,
+    balance: Balance,
+    when: str,
+    cached: bool,
+) -> Answer:
+    keys = list(product(*(key.values for key in certified.plan.keys)))
+    order = sorted(range(len(keys)), key=lambda group: keys[group])
+    rows = [{column.name: _value(column, keys[group], release.values[group]) for column in columns} for group in order]
+    mechanisms = tuple(item.mechanism for item in certified.releases)
+    return Answer(
+        question=question,
+        columns=tuple(column.name for column in columns),
+        rows=rows,
+        cost=cost,
+        spent=balance.spent,
+        left=balance.left,
+        unit=str(certified.plan.unit),
+        cached=cached,
+        when=when,
+        receipt=release.entry,
+        _numbers=(tuple(release.values[group] for group in order), columns, mechanisms),
+    )
+
+
+def expected_error(column: OutputColumn, mechanisms: tuple[Mechanism, ...], confidence: float) -> float | None:
+    """Half the width of the error bar, known before asking; None for an average, whose error depends on the count."""
+    match column:
+        case CountColumn(measure=measure):
+            return mechanisms[measure].error(confidence)
+        case SumColumn(measure=measure, lattice=lattice):
+            return float(mechanisms[measure].error(confidence) * lattice.step)
+        case _:
+            return None
+
+
+def _value(column: OutputColumn, key: tuple[Any, ...], row: tuple[int, ...]) -> Any:
+    match column:
+        case KeyColumn(key=position):
+            return key[position]
+        case CountColumn(measure=measure):
+            return row[measure]
+        case SumColumn(measure=measure, lattice=lattice):
+            return _in_units(row[measure] * lattice.step, lattice)
+        case MeanColumn(total=total, count=count, lattice=lattice):
+            return _mean(Fraction(row[total], max(row[count], 1)), lattice)
+
+
+def _interval(
+    column: OutputColumn, row: tuple[int, ...], mechanisms: tuple[Mechanism, ...], confidence: float
+) -> Interval:
+    match column:
+        case CountColumn(measure=measure):
+            error = mechanisms[measure].error(confidence)
+            return row[measure] - error, row[measure] + error
+        case SumColumn(measure=measure, lattice=lattice):
+            error = mechanisms[measure].error(confidence)
+            low, high = ((row[measure] + side * error) * lattice.step for side in (-1, 1))
+            return _in_units(low, lattice), _in_units(high, lattice)
+        case MeanColumn(total=total, count=count, lattice=lattice):
+            return _mean_interval(row[total], row[count], mechanisms[total], mechanisms[count], lattice, confidence)
+        case _:
+            raise TypeError("a key has no error bar")
+
+
+def _mean_interval(
+    total: int, count: int, of_total: Mechanism, of_count: Mechanism, lattice: Lattice, confidence: float
+) -> Interval:
+    """All a with |total - a·count| within its noise (Fieller): both noises count, and neither twice."""
+    width = max(mechanism.error(confidence) / mechanism.deviation() for mechanism in (of_total, of_count))
+    noise_total, noise_count = width * of_total.deviation(), width * of_count.deviation()
+    leading = float(count) ** 2 - noise_count**2
+    if count <= 0 or leading <= 0:
+        return _mean(Fraction(lattice.lower - lattice.centre), lattice), _mean(Fraction(lattice.upper), lattice)
+    middle = float(total) * float(count) / leading
+    half = sqrt(max(0.0, middle**2 - (float(total) ** 2 - noise_total**2) / leading))
+    return _mean(Fraction(middle - half), lattice), _mean(Fraction(middle + half), lattice)
+
+
+def _mean(from_centre: Fraction, lattice: Lattice) -> float:
+    inside = min(max(lattice.centre + from_centre, Fraction(lattice.lower)), Fraction(lattice.upper))
+    return float(inside * lattice.step)
+
+
+def _in_units(value: Fraction, lattice: Lattice) -> float:
+    return int(value) if lattice.exponent >= 0 else float(value)
+
+
+def _module(name: str, part: str, extra: str) -> Any:
+    try:
+        return __import__(name)
+    except ImportError:
+        raise missing_extra(part, name, extra) from None

@@ -1,0 +1,141 @@
+"""The policy file: what an owner promises about a table, in TOML, numbers read exactly as typed."""
+
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from sfumato.errors import (
+    SfumatoError,
+    file_unreadable,
+    policy_lacks,
+    policy_malformed,
+    policy_missing,
+    policy_unknown,
+    policy_wrong,
+)
+from sfumato.schema.budget import Budget
+from sfumato.schema.columns import Category, Column, Float, Identifier, Int, Text
+from sfumato.schema.table import Schema
+from sfumato.schema.unit import Person, Row, Unit
+
+SECTIONS = {
+    "data": ("source", "table"),
+    "unit": ("kind", "id", "max_rows", "max_groups"),
+    "budget": ("epsilon", "delta"),
+    "ledger": ("path", "anchor"),
+}
+COLUMN_TYPES: dict[str, tuple[Callable[..., Column], tuple[str, ...]]] = {
+    "int": (Int, ("lower", "upper")),
+    "float": (Float, ("lower", "upper")),
+    "category": (Category, ("values",)),
+    "text": (Text, ()),
+    "identifier": (Identifier, ()),
+}
+UNIT_EXAMPLE = 'id = "user_id"  (with max_rows and max_groups), or kind = "row" when each row is somebody else'
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    source: Path
+    schema: Schema
+    budget: Budget
+    ledger: Path
+    anchor: Path | None
+
+
+def load_policy(path: Path) -> Policy:
+    """Read a policy file, or say which line to mend."""
+    name = path.name
+    content = _read(path)
+    for section in content:
+        if section not in (*SECTIONS, "columns"):
+            raise policy_unknown(name, "file", section, (*SECTIONS, "columns"))
+    data = _section(content, "data", name)
+    if "source" not in data:
+        raise policy_lacks(name, "data", "source", 'source = "people.csv"')
+    source = path.parent / str(data["source"])
+    ledger = _section(content, "ledger", name)
+    try:
+        schema = Schema(
+            table=str(data.get("table", source.stem)),
+            unit=_unit(_section(content, "unit", name), name),
+            columns=_columns(content.get("columns", {}), name),
+        )
+    except SfumatoError as error:
+        raise error if error.message.startswith(name) else policy_wrong(name, "the table", error) from None
+    return Policy(
+        source=source,
+        schema=schema,
+        budget=_budget(_section(content, "budget", name), name),
+        ledger=path.parent / str(ledger["path"]) if "path" in ledger else source.with_suffix(".ledger"),
+        anchor=path.parent / str(ledger["anchor"]) if "anchor" in ledger else None,
+    )
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"), parse_float=Decimal)
+    except FileNotFoundError:
+        raise policy_missing(str(path)) from None
+    except (OSError, UnicodeDecodeError):
+        raise file_unreadable(str(path), "it is not a text file in UTF-8") from None
+    except tomllib.TOMLDecodeError as error:
+        raise policy_malformed(path.name, str(error)) from None
+
+
+def _section(content: Mapping[str, Any], section: str, name: str) -> Mapping[str, Any]:
+    found = content.get(section, {})
+    if not isinstance(found, dict):
+        raise policy_lacks(name, section, "its lines", f"[{section}]")
+    for key in found:
+        if key not in SECTIONS[section]:
+            raise policy_unknown(name, section, key, SECTIONS[section])
+    return found
+
+
+def _unit(section: Mapping[str, Any], name: str) -> Unit:
+    if section.get("kind") == "row" and len(section) == 1:
+        return Row()
+    if "id" not in section:
+        raise policy_lacks(name, "unit", "id", UNIT_EXAMPLE)
+    if "max_rows" not in section:
+        raise policy_lacks(name, "unit", "max_rows", "max_rows = 20")
+    try:
+        return Person(str(section["id"]), section["max_rows"], section.get("max_groups", 1))
+    except SfumatoError as error:
+        raise policy_wrong(name, "[unit]", error) from None
+
+
+def _budget(section: Mapping[str, Any], name: str) -> Budget:
+    if "epsilon" not in section:
+        raise policy_lacks(name, "budget", "epsilon", "epsilon = 3")
+    try:
+        return Budget(section["epsilon"], section.get("delta", 0))
+    except SfumatoError as error:
+        raise policy_wrong(name, "[budget]", error) from None
+
+
+def _columns(section: object, name: str) -> dict[str, Column]:
+    columns = {}
+    for column, declaration in section.items() if isinstance(section, dict) else ():
+        if not isinstance(declaration, dict) or "type" not in declaration:
+            raise policy_lacks(name, f"columns.{column}", "type", f'{column} = {{ type = "text" }}')
+        kind = declaration["type"]
+        if kind not in COLUMN_TYPES:
+            raise policy_unknown(name, f"columns.{column}", str(kind), COLUMN_TYPES)
+        build, parameters = COLUMN_TYPES[kind]
+        for parameter in declaration:
+            if parameter not in ("type", *parameters):
+                raise policy_unknown(name, f"columns.{column}", parameter, ("type", *parameters))
+        if kind == "category" and "values" not in declaration:
+            raise policy_lacks(
+                name, f"columns.{column}", "values", f'{column} = {{ type = "category", values = ["a"] }}'
+            )
+        try:
+            columns[column] = build(**{key: declaration[key] for key in parameters if key in declaration})
+        except SfumatoError as error:
+            raise policy_wrong(name, f"[columns] {column}", error) from None
+    return columns
