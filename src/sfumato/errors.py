@@ -320,8 +320,15 @@ def ledger_needed() -> UsageError:
 
 def ledger_differs(what: str, stored: str, given: str) -> UsageError:
     return UsageError(
-        f"the ledger was opened with {what} {stored}, the policy now says {given}.",
-        "Restore the policy, or let the owner record a new limit with: sfumato ledger raise people.toml",
+        f"the ledger was opened for {what} {stored}, the policy now says {given}.",
+        "Restore that line of the policy: a ledger keeps what it was opened for.",
+    )
+
+
+def limit_differs(stored: str, given: str) -> UsageError:
+    return UsageError(
+        f"the limit in force is {stored}, the policy now says {given}.",
+        "Restore the policy, or let the owner put the new limit into force with: sfumato ledger raise people.toml",
     )
 
 

@@ -10,7 +10,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Literal
 
-from sfumato.errors import BudgetExceeded, ledger_differs, ledger_unreadable, over_budget, request_conflict
+from sfumato.errors import BudgetExceeded, ledger_differs, ledger_unreadable, limit_differs, over_budget, request_conflict
 from sfumato.kernel.certify import Certified
 from sfumato.kernel.cost import Cost
 from sfumato.kernel.gate import Receipt, Release
@@ -144,11 +144,9 @@ class Ledger:
     def terms(self) -> Terms:
         """The limit in force; the policy must agree with it."""
         entry = self._chain.last("kind IN ('open', 'limit')")
-        stored = "" if entry is None else f"epsilon {entry.content['epsilon']}, delta {entry.content['delta']}"
-        written = _written(self._budget)
-        given = f"epsilon {written['epsilon']}, delta {written['delta']}"
-        if stored != given:
-            raise ledger_differs("the limit", stored, given)
+        stored = None if entry is None else Budget(Fraction(entry.content["epsilon"]), Fraction(entry.content["delta"]))
+        if stored != self._budget:
+            raise limit_differs(str(stored), str(self._budget))
         return Terms(self._budget)
 
     def balance(self, analyst: str) -> Balance:
