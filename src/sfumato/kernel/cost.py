@@ -74,10 +74,10 @@ def _exact_penalty(alpha: Decimal, delta: Fraction) -> Decimal:
 
 def _best_alpha(objective: Objective) -> Decimal:
     """An α > 1 near the minimum; a poor α costs accuracy, never privacy."""
-    grid = [i / 4 for i in range(-80, 121)]
+    grid = range(-20, 31)
     best = min(range(len(grid)), key=lambda i: objective(1 + exp(grid[i])))
-    low, high = grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)]
-    for _ in range(60):
+    low, high = float(grid[best] - 1), float(grid[best] + 1)
+    for _ in range(40):
         left, right = low + 0.382 * (high - low), high - 0.382 * (high - low)
         if objective(1 + exp(left)) < objective(1 + exp(right)):
             high = right

@@ -10,7 +10,14 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Literal
 
-from sfumato.errors import BudgetExceeded, ledger_differs, ledger_unreadable, limit_differs, over_budget, request_conflict
+from sfumato.errors import (
+    BudgetExceeded,
+    ledger_differs,
+    ledger_unreadable,
+    limit_differs,
+    over_budget,
+    request_conflict,
+)
 from sfumato.kernel.certify import Certified
 from sfumato.kernel.cost import Cost
 from sfumato.kernel.gate import Receipt, Release

@@ -1,0 +1,51 @@
+"""Timing in one run: interleaved repetitions, medians, ratios."""
+
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from rich.console import Console
+from rich.table import Table
+
+
+@dataclass
+class Report:
+    """Lines of one topic; a target is a test on the value."""
+
+    title: str
+    lines: list[tuple[str, str, str, bool | None]] = field(default_factory=list)
+
+    def add(
+        self, what: str, value: float, unit: str, *, at_most: float | None = None, at_least: float | None = None
+    ) -> None:
+        reached = None
+        target = ""
+        if at_most is not None:
+            reached, target = value <= at_most, f"≤ {at_most:g}"
+        if at_least is not None:
+            reached, target = value >= at_least, f"≥ {at_least:g}"
+        self.lines.append((what, f"{value:,.4g} {unit}".strip(), target, reached))
+
+    def show(self) -> bool:
+        """Print; whether every target was reached."""
+        table = Table(title=self.title, title_justify="left")
+        for name in ("what", "measured", "target", ""):
+            table.add_column(name, justify="right" if name in ("measured", "target") else "left")
+        marks = {None: "", True: "reached", False: "MISSED"}
+        for what, value, target, reached in self.lines:
+            table.add_row(what, value, target, marks[reached])
+        Console(width=110).print(table)
+        return all(reached is not False for *_, reached in self.lines)
+
+
+def medians(functions: dict[str, Callable[[], object]], repetitions: int) -> dict[str, float]:
+    """Median seconds of each function, their repetitions interleaved; the first round warms up."""
+    times: dict[str, list[float]] = {name: [] for name in functions}
+    for repetition in range(repetitions + 1):
+        for name, function in functions.items():
+            start = time.perf_counter()
+            function()
+            if repetition:
+                times[name].append(time.perf_counter() - start)
+    return {name: statistics.median(found) for name, found in times.items()}
