@@ -137,7 +137,8 @@ def repeated_category(value: str) -> UsageError:
 
 def mixed_categories() -> UsageError:
     return UsageError(
-        "category values must be all texts, all whole numbers or all true/false.", "Write them in one form."
+        "category values must be all texts (of ordinary characters), all whole numbers or all true/false.",
+        "Write them in one form.",
     )
 
 

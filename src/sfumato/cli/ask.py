@@ -40,7 +40,7 @@ def _rendered(answer: Answer, confidence: float, format: Format) -> str:
     columns = [part for name in answer.columns for part in ([name, f"{name} ±"] if name in intervals[0] else [name])]
     rows = []
     for row, interval in zip(answer.rows, intervals, strict=True):
-        errors = {f"{name} ±": (high - low) / 2 for name, (low, high) in interval.items()}
+        errors = {f"{name} ±": _half(low, high) for name, (low, high) in interval.items()}
         rows.append({**row, **errors})
     footer = (
         f"± at {100 * confidence:g} %. Protects one {answer.unit}.\n"
@@ -48,6 +48,11 @@ def _rendered(answer: Answer, confidence: float, format: Format) -> str:
         + f"Spent in all {answer.spent}; left {answer.left}."
     )
     return as_table(columns, rows, footer=footer)
+
+
+def _half(low: float, high: float) -> float:
+    half = (high - low) / 2
+    return int(half) if isinstance(low, int) and half.is_integer() else half
 
 
 def _with_intervals(answer: Answer, confidence: float) -> tuple[list[str], list[dict[str, Any]]]:

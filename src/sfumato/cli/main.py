@@ -9,7 +9,7 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from sfumato.errors import SfumatoError
+from sfumato.errors import SfumatoError, UsageError
 
 # name -> (module, what the help page says about it)
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -56,11 +56,15 @@ def root(version: bool = typer.Option(False, "--version", help="Show the version
 def run(arguments: list[str] | None = None) -> None:
     """The console entry point: errors of ours become a message and an exit code, never a traceback."""
     arguments = sys.argv[1:] if arguments is None else arguments
+    as_json = _wants_json(arguments)
     try:
-        app(arguments, prog_name="sfumato")
+        sys.exit(app(arguments, prog_name="sfumato", standalone_mode=not as_json))
+    except typer.TyperException as error:  # a wrong option, met in JSON mode
+        failure: SfumatoError = UsageError(error.format_message(), "See: sfumato --help")
     except SfumatoError as error:
-        report(error, as_json=_wants_json(arguments))
-        sys.exit(error.exit_code)
+        failure = error
+    report(failure, as_json=as_json)
+    sys.exit(failure.exit_code)
 
 
 def report(error: SfumatoError, *, as_json: bool) -> None:

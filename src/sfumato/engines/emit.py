@@ -49,11 +49,11 @@ def emit(plan: Plan, schema: Schema) -> str:
 def _for_rows(plan: Plan, writer: "_Writer") -> str:
     values = _values(plan, writer)
     sums = ", ".join(f"{_plain(a, i)} AS m{i}" for i, a in enumerate(_aggregates(plan)))
-    source = f"FROM {quoted(plan.table)}{_where(plan, writer)}"
+    source = f"FROM {quoted(plan.table)} AS t{_where(plan, writer)}"
     if not plan.keys:
         return f"SELECT 0 AS g, {sums}\nFROM (SELECT 1 AS one{values} {source})"
     keys = ", ".join(f"k{i}" for i in range(len(plan.keys)))
-    columns = ", ".join(f"{quoted(key.column.name)} AS k{i}" for i, key in enumerate(plan.keys))
+    columns = ", ".join(f"{column(key.column.name)} AS k{i}" for i, key in enumerate(plan.keys))
     outputs = ", ".join(f"m{i}" for i in range(len(plan.measures)))
     # Materialised, so that the test for declared keys runs once a group and not once a row.
     return (
@@ -65,11 +65,11 @@ def _for_rows(plan: Plan, writer: "_Writer") -> str:
 
 
 def _for_people(plan: Plan, unit: Person, writer: "_Writer") -> str:
-    group = _group_number(plan, [quoted(key.column.name) for key in plan.keys])
+    group = _group_number(plan, [column(key.column.name) for key in plan.keys])
     parts = ", ".join(["COUNT(*) AS n", *(part for i, a in enumerate(_aggregates(plan)) for part in _parts(a, i))])
     shares = ", ".join(f"COALESCE(SUM({_share(a, i)}), 0) AS m{i}" for i, a in enumerate(_aggregates(plan)))
-    person = quoted(unit.id)
-    source = f"FROM {quoted(plan.table)}{_where(plan, writer, f'{person} IS NOT NULL')}"
+    person = column(unit.id)
+    source = f"FROM {quoted(plan.table)} AS t{_where(plan, writer, f'{person} IS NOT NULL')}"
     steps = [
         f"rows AS (\n  SELECT {person} AS u, {group} AS g{_values(plan, writer)} {source})",
         f"pairs AS (\n  SELECT u, g, {parts} FROM rows WHERE g IS NOT NULL GROUP BY u, g)",
@@ -164,21 +164,21 @@ def _share(aggregate: Aggregate, i: int) -> str:
 def _group_number(plan: Plan, columns: list[str]) -> str:
     """The number of a row's group in the order of the declared keys; NULL when a key is not declared."""
     number = "0"
-    for key, column in zip(plan.keys, columns, strict=True):
-        position = _position(key, column)
+    for key, written in zip(plan.keys, columns, strict=True):
+        position = _position(key, written)
         number = position if number == "0" else f"({number} * {len(key.values)} + {position})"
     return number
 
 
-def _position(key: Key, column: str) -> str:
+def _position(key: Key, written: str) -> str:
     match key:
         case RangeKey(lower=lower, upper=upper):
             low, high = _integer(lower), _integer(upper)
-            position = f"CAST(CAST({column} AS BIGINT) - {low} AS INTEGER)"
-            return f"CASE WHEN {column} BETWEEN {low} AND {high} THEN {position} END"
+            position = f"CAST(CAST({written} AS BIGINT) - {low} AS INTEGER)"
+            return f"CASE WHEN {written} BETWEEN {low} AND {high} THEN {position} END"
         case ListedKey(values=values):
             listed = ", ".join(_text(_written(value)) for value in values)
-            return f"CAST(enum_code(TRY_CAST(CAST({column} AS VARCHAR) AS ENUM({listed}))) AS INTEGER)"
+            return f"CAST(enum_code(TRY_CAST(CAST({written} AS VARCHAR) AS ENUM({listed}))) AS INTEGER)"
         case _:
             assert_never(key)
 
@@ -231,7 +231,7 @@ class _Writer:
     def _written(self, node: Expression) -> str:
         match node:
             case Column(name=name):
-                return quoted(name)
+                return column(name)
             case String(value=text):
                 return _text(text)
             case Number(value=number) if number.denominator == 1 and abs(number) < LARGEST_INTEGER:
@@ -264,6 +264,11 @@ class _Writer:
 def quoted(name: str) -> str:
     """An identifier; it may hold any printable character."""
     return '"' + name.replace('"', '""') + '"'
+
+
+def column(name: str) -> str:
+    """A column of the private table, qualified so that no alias of ours can be taken for it."""
+    return f"t.{quoted(name)}"
 
 
 def _text(text: str) -> str:

@@ -53,9 +53,10 @@ class Category:
             raise no_categories()
         if len({type(value) for value in listed}) > 1 or not isinstance(listed[0], str | int):
             raise mixed_categories()
-        for position, value in enumerate(listed):
-            if value in listed[:position]:
-                raise repeated_category(str(value))
+        if any("\0" in str(value) for value in listed):
+            raise mixed_categories()
+        if len(set(listed)) < len(listed):
+            raise repeated_category(next(str(value) for value in listed if listed.count(value) > 1))
         object.__setattr__(self, "values", listed)
 
 
