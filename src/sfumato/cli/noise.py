@@ -7,7 +7,6 @@ from fractions import Fraction
 from typing import Annotated, Any
 
 import typer
-from rich.markup import escape
 
 from sfumato import noise
 from sfumato.cli.output import Format, as_csv, as_json, as_table, number, write
@@ -214,7 +213,7 @@ def _print_releases(
             write(as_csv(["value"], [{"value": value} for value in values]), None)
             print(sentence, file=sys.stderr)
         case Format.table:
-            rows = [{"release": place, "value": escape(str(value))} for place, value in enumerate(values, start=1)]
+            rows = [{"release": place, "value": str(value)} for place, value in enumerate(values, start=1)]
             write(as_table(["release", "value"], rows, footer=sentence), None)
 
 

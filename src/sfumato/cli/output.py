@@ -13,6 +13,7 @@ from typing import Any
 
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from sfumato.errors import UsageError, not_a_number
 
@@ -55,9 +56,9 @@ def as_table(columns: Sequence[str], rows: Sequence[Mapping[str, Any]], *, title
     table = Table(title=title or None, title_justify="left", header_style="bold")
     for name in columns:
         numeric = bool(rows) and isinstance(rows[0][name], int | float)
-        table.add_column(name, justify="right" if numeric else "left")
+        table.add_column(Text(name), justify="right" if numeric else "left")
     for row in rows:
-        table.add_row(*(_shown(row[name]) for name in columns))
+        table.add_row(*(Text(_shown(row[name])) for name in columns))
     wide = not sys.stdout.isatty()
     console = Console(file=io.StringIO(), width=200 if wide else None, highlight=False, color_system=None)
     console.print(table)

@@ -1,36 +1,46 @@
-"""Bars with error bars."""
+"""Bars: an answer with its error bars, and shares side by side."""
 
 from collections.abc import Sequence
-from importlib import import_module
 from typing import Any
 
-from sfumato.errors import missing_extra
-
-INK = "#3b3a52"
-FILL = "#7c83c8"
+from sfumato.plots.style import FILL, RUST, figure, plain, plotly, whiskers
 
 
 def bars(
     labels: Sequence[str], values: Sequence[float], intervals: Sequence[tuple[float, float]], *, title: str
 ) -> Any:
     """A Plotly figure: one bar a label, a whisker from the low to the high end of its interval."""
-    graph = _plotly()
-    above = [high - value for value, (_, high) in zip(values, intervals, strict=True)]
-    below = [value - low for value, (low, _) in zip(values, intervals, strict=True)]
-    figure = graph.Figure(
-        graph.Bar(
-            x=list(labels),
-            y=list(values),
-            marker_color=FILL,
-            error_y={"type": "data", "symmetric": False, "array": above, "arrayminus": below, "color": INK},
-        )
+    drawn = plotly().Bar(
+        x=[plain(label) for label in labels],
+        y=list(values),
+        marker_color=FILL,
+        error_y=whiskers(values, intervals),
     )
-    figure.update_layout(template="plotly_white", title=title, margin={"l": 40, "r": 20, "t": 50, "b": 40})
-    return figure
+    return figure([drawn], title=title, horizontal={"type": "category"})
 
 
-def _plotly() -> Any:
-    try:
-        return import_module("plotly.graph_objects")
-    except ImportError:
-        raise missing_extra("a plot", "plotly", "plot") from None
+def shares(labels: Sequence[str], values: Sequence[float], *, alarming: Sequence[str] = ()) -> Any:
+    """Lying bars from 0 to 100 %, the first on top; the alarming ones stand out."""
+    drawn = plotly().Bar(
+        x=[100 * value for value in values],
+        y=[plain(label) for label in labels],
+        orientation="h",
+        marker_color=[RUST if label in alarming else FILL for label in labels],
+        text=[percent(value) for value in values],
+        textposition="outside",
+        cliponaxis=False,
+        hoverinfo="skip",
+    )
+    return figure(
+        [drawn],
+        height=90 + 54 * len(labels),
+        horizontal={"range": [0, 112], "tickvals": [0, 25, 50, 75, 100], "ticksuffix": " %"},
+        vertical={"autorange": "reversed", "type": "category", "showgrid": False, "ticksuffix": "  "},
+        bargap=0.45,
+    )
+
+
+def percent(share: float) -> str:
+    """A share for people: 71.2 %, 0.008 %."""
+    hundred = 100 * share
+    return f"{hundred:.1f} %" if hundred == 0 or hundred >= 0.1 else f"{hundred:.1g} %"

@@ -1,0 +1,13 @@
+"""The scenes of `sfumato demo`, in the order they are played.
+
+    files       the folder of the demo and its policy
+    stage       titles, sentences, tables and pauses on the screen
+    town        1  the town
+    release     2  the table without names, and the names that come back
+    totals      3  two totals, and one salary
+    private     4  the same questions, privately
+    budget      5  asking again, and what the ledger notices
+    report      6  one page to keep
+
+A scene shows what it does and returns what it found; nothing shown is known before the run.
+"""

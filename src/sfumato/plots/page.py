@@ -1,0 +1,177 @@
+"""A report in one file: text, tables and plots that work without a network.
+
+Every text is escaped, so that a name can hold a script without running it. A content security policy says the same to
+the browser a second time: nothing is fetched from anywhere, and no script runs but the two that are written here.
+"""
+
+import json
+import re
+from base64 import b64encode
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from html import escape
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, assert_never
+
+from sfumato.errors import UsageError
+from sfumato.plots.style import plotly
+
+Cell = str | int | float
+_NUMERIC = re.compile(r"[-−+±]?\$?[\d,.]+( ?%)?( (thousand|million|billion))?")
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows of cells under their columns."""
+
+    columns: Sequence[str]
+    rows: Sequence[Sequence[Cell]]
+    caption: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A Plotly figure, the one sentence to take away from it, and its numbers for whoever wants to read them."""
+
+    plot: Any
+    takeaway: str
+    numbers: Table | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """Text in its own lines: a policy, a question."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """A few numbers set large: what each says, and the number."""
+
+    facts: Mapping[str, str]
+
+
+Block = str | Table | Figure | Code | Facts
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A heading and what stands under it; a plain text is a paragraph."""
+
+    title: str
+    blocks: Sequence[Block]
+
+
+def page(title: str, sections: Sequence[Section], *, lead: Sequence[Block] = (), footer: str = "") -> str:
+    """One HTML document. It needs Plotly only if there is a figure, and then holds plotly.js once."""
+    opening = "".join(_block(block) for block in lead)
+    body = "".join(_section(number, section) for number, section in enumerate(sections, start=1))
+    contents = "".join(
+        f'<li><a href="#section-{number}">{escape(section.title)}</a></li>'
+        for number, section in enumerate(sections, start=1)
+    )
+    blocks = [*lead, *(block for section in sections for block in section.blocks)]
+    drawn = any(isinstance(block, Figure) for block in blocks)
+    scripts = [plotly("offline").get_plotlyjs(), _asset("page.js")] if drawn else []
+    parts = [
+        f"<h1>{escape(title)}</h1>\n{opening}",
+        f'<nav aria-label="Contents"><ol>{contents}</ol></nav>\n' if sections else "",
+        body,
+        f"<footer>{escape(footer)}</footer>\n" if footer else "",
+    ]
+    return (
+        f'<!DOCTYPE html>\n<html lang="en">\n<head>\n{_head(title, scripts)}</head>\n<body>\n'
+        f"<main>\n{''.join(parts)}</main>\n"
+        f"{''.join(f'<script>{text}</script>' for text in scripts)}\n</body>\n</html>\n"
+    )
+
+
+def write_page(path: Path, text: str) -> None:
+    """Save a page, or say that it cannot be."""
+    try:
+        path.write_text(text, encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written: {error.strerror}.", "Choose another file.") from None
+
+
+def _head(title: str, scripts: Sequence[str]) -> str:
+    allowed = " ".join(f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'" for text in scripts) or "'none'"
+    policy = (
+        "default-src 'none'; style-src 'unsafe-inline'; img-src data: blob:; "
+        f"script-src {allowed}; base-uri 'none'; form-action 'none'"
+    )
+    return (
+        '<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{escape(title)}</title>\n<style>\n{_asset('page.css')}</style>\n"
+    )
+
+
+def _section(number: int, section: Section) -> str:
+    blocks = "".join(_block(block) for block in section.blocks)
+    return f'<section id="section-{number}">\n<h2>{escape(section.title)}</h2>\n{blocks}</section>\n'
+
+
+def _block(block: Block) -> str:
+    match block:
+        case str():
+            return f"<p>{escape(block)}</p>\n"
+        case Table():
+            return _table(block)
+        case Code(text=text):
+            return f"<pre><code>{escape(text)}</code></pre>\n"
+        case Facts(facts=facts):
+            entries = "".join(
+                f"<div><dt>{escape(said)}</dt><dd>{escape(fact)}</dd></div>" for fact, said in facts.items()
+            )
+            return f'<dl class="facts">{entries}</dl>\n'
+        case Figure():
+            return _figure(block)
+        case _:
+            assert_never(block)
+
+
+def _figure(block: Figure) -> str:
+    content = json.loads(block.plot.to_json())
+    # A data block ends at the first "</script", wherever it stands; without "<" there is none.
+    data = json.dumps(content, separators=(",", ":")).replace("<", "\\u003c").replace(">", "\\u003e")
+    height = int(content.get("layout", {}).get("height") or 360)
+    numbers = f"<details><summary>The numbers</summary>{_table(block.numbers)}</details>" if block.numbers else ""
+    return (
+        f'<figure>\n<figcaption>{escape(block.takeaway)}</figcaption>\n<div class="plot" style="min-height:{height}px">'
+        f'<script type="application/json">{data}</script>'
+        "<noscript>The plot needs JavaScript; the numbers below do not.</noscript></div>\n"
+        f"{numbers}</figure>\n"
+    )
+
+
+def _table(table: Table) -> str:
+    caption = f"<caption>{escape(table.caption)}</caption>" if table.caption else ""
+    numeric = [
+        bool(table.rows) and all(_NUMERIC.fullmatch(_shown(row[place])) for row in table.rows)
+        for place in range(len(table.columns))
+    ]
+    head = "".join(_cell("th", name, right) for name, right in zip(table.columns, numeric, strict=True))
+    rows = "".join(
+        f"<tr>{''.join(_cell('td', _shown(cell), right) for cell, right in zip(row, numeric, strict=True))}</tr>"
+        for row in table.rows
+    )
+    return f'<div class="table"><table>{caption}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>\n'
+
+
+def _cell(tag: str, text: str, right: bool) -> str:
+    return f'<{tag} class="number">{escape(text)}</{tag}>' if right else f"<{tag}>{escape(text)}</{tag}>"
+
+
+def _shown(cell: Cell) -> str:
+    if isinstance(cell, str):
+        return cell
+    return f"{cell:,}" if isinstance(cell, int) else f"{cell:,.2f}"
+
+
+def _asset(name: str) -> str:
+    return files("sfumato.plots").joinpath(name).read_text(encoding="utf-8")
