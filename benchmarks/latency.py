@@ -52,6 +52,8 @@ def run() -> list[Report]:
             at_most=1,
         )
         report.add("sfumato --help", _cold([*shell, "--help"], folder), "s", at_most=0.3)
+        town = [sys.executable, "-c", "import sfumato; sfumato.datasets.population()"]
+        report.add("a town of 32,561 rows, cold", _cold(town, folder), "s", at_most=1.5)
         report.add("import sfumato", _cold([sys.executable, "-c", "import sfumato"], folder), "s")
         report.add("python alone", _cold([sys.executable, "-c", ""], folder), "s")
     return [report]

