@@ -51,4 +51,4 @@ lock: venv  ## refresh requirements.lock from pyproject.toml (needs uv in the en
 	$(BIN)/python -m uv pip compile pyproject.toml --all-extras --group dev --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-package sfumato -o requirements.lock
 
 clean:  ## remove what the other targets made
-	rm -rf $(VENV) .coverage* .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) sfumato-demo .coverage* .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -308,7 +308,8 @@ def spend_too_small(shown: str) -> UsageError:
 def over_budget(cost: str, owner: str, left: str, limit: str) -> BudgetExceeded:
     hint = f"Ask with spend={left} or less, or" if left != "0" else "Repeat an earlier question for free, or"
     return BudgetExceeded(
-        f"this question costs epsilon {cost}; {owner} has {left} left of {limit}.", f"{hint} ask the owner to raise it."
+        f"this question costs epsilon {cost}; {owner} has {left} left of {limit}.",
+        f"{hint} ask the owner to raise the limit.",
     )
 
 

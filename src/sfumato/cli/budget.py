@@ -26,12 +26,14 @@ def budget(
         content = {name: {"epsilon": amount.epsilon, "delta": amount.delta} for name, amount in amounts.items()}
         write(as_json({**content, "unit": unit, "analyst": analyst, "charges": questions}), output)
         return
-    rows = [{"": name, "epsilon": str(amount.epsilon), "delta": str(amount.delta)} for name, amount in amounts.items()]
+    rows = [
+        {"": name, "epsilon": f"{amount.epsilon:.9g}", "delta": f"{amount.delta:g}"} for name, amount in amounts.items()
+    ]
     columns = ["", "epsilon", "delta"]
     if format is Format.csv:
         write(as_csv(columns, rows), output)
         return
-    footer = f"Protects one {unit}. {questions} charges so far."
+    footer = f"Protects one {unit}. {questions} charge{'' if questions == 1 else 's'} so far."
     if balance.limit.delta:
         footer += "\nSpent and left need not add up to the limit: many small questions cost less than their sum."
     write(as_table(columns, rows, footer=footer), output)

@@ -1,5 +1,6 @@
 """sfumato history"""
 
+from collections import Counter
 from pathlib import Path
 from typing import Annotated
 
@@ -30,10 +31,15 @@ def history(
             "when": charge.when,
             "analyst": charge.analyst,
             "spend": f"{charge.spend:g}",
-            "releases": " + ".join(f"{event['mechanism']}" for event in charge.releases),
+            "releases": _counted([event["mechanism"] for event in charge.releases]),
             "plan": charge.digest[:12],
         }
         for charge in charges
     ]
     columns_shown = ["entry", "when", "analyst", "spend", "releases", "plan"]
     write(as_csv(columns_shown, rows) if format is Format.csv else as_table(columns_shown, rows), output)
+
+
+def _counted(mechanisms: list[str]) -> str:
+    """Name alike mechanisms once: "discrete_gaussian ×3" for three alike."""
+    return ", ".join(name if count == 1 else f"{name} ×{count}" for name, count in Counter(mechanisms).items())

@@ -91,7 +91,13 @@ class Ledger:
         self._chain = Chain(path)
         self._anchor = Anchor(anchor or default_anchor(path))
         self._budget = budget
-        described = {"table": schema.table, "unit": str(schema.unit)}
+        try:
+            self._open(budget, {"table": schema.table, "unit": str(schema.unit)})
+        except BaseException:
+            self._chain.close()
+            raise
+
+    def _open(self, budget: Budget, described: dict[str, str]) -> None:
         with self._anchor.held() as held:
             held.check(self._chain)
             first = self._chain.last("kind = 'open'")

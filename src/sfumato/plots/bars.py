@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from sfumato.plots.style import FILL, RUST, figure, plain, plotly, whiskers
+from sfumato.plots.style import FILL, RUST, figure, percent_ticks, plain, plotly, whiskers
 
 
 def bars(
@@ -34,7 +34,7 @@ def shares(labels: Sequence[str], values: Sequence[float], *, alarming: Sequence
     return figure(
         [drawn],
         height=90 + 54 * len(labels),
-        horizontal={"range": [0, 112], "tickvals": [0, 25, 50, 75, 100], "ticksuffix": " %"},
+        horizontal={"range": [0, 112], **percent_ticks()},
         vertical={"autorange": "reversed", "type": "category", "showgrid": False, "ticksuffix": "  "},
         bargap=0.45,
     )
@@ -43,4 +43,4 @@ def shares(labels: Sequence[str], values: Sequence[float], *, alarming: Sequence
 def percent(share: float) -> str:
     """A share for people: 71.2 %, 0.008 %."""
     hundred = 100 * share
-    return f"{hundred:.1f} %" if hundred == 0 or hundred >= 0.1 else f"{hundred:.1g} %"
+    return f"{hundred:.1f} %" if hundred >= 0.1 else f"{hundred:.1g} %"

@@ -30,8 +30,8 @@ def against_truth(
         y=names,
         mode="markers",
         name="private, with its 95 % error bar",
-        marker={"color": FILL, "size": 9, "line": {"color": INK, "width": 1}},
-        error_x={**whiskers(private, intervals), "width": 4},
+        marker={"color": FILL, "size": 7, "line": {"color": INK, "width": 1}},
+        error_x={**whiskers(private, intervals), "width": 5},
         hovertemplate=f"private: {prefix}%{{x:,.0f}}<extra></extra>",
     )
     return figure(
@@ -44,7 +44,7 @@ def against_truth(
     )
 
 
-def estimates(groups: Mapping[str, Sequence[float]], *, truth: float, measure: str, prefix: str = "") -> Any:
+def estimates(groups: Mapping[str, Sequence[float]], *, truth: float, measure: str) -> Any:
     """A line a group, the first on top: a dot for each estimate, and one upright line at the truth."""
     graph = plotly()
     dots = [
@@ -54,20 +54,19 @@ def estimates(groups: Mapping[str, Sequence[float]], *, truth: float, measure: s
             mode="markers",
             name=plain(name),
             marker={"color": colour, "size": 11, "opacity": 0.85, "line": {"color": "white", "width": 1}},
-            hovertemplate=f"{prefix}%{{x:,.2f}}<extra></extra>",
+            hovertemplate="%{x:,.2f}<extra></extra>",
         )
         for (name, values), colour in zip(groups.items(), (RUST, FILL, INK) * len(groups), strict=False)
     ]
     drawn = figure(
         dots,
         height=130 + 60 * len(groups),
-        horizontal={"title": {"text": plain(measure)}, "tickprefix": prefix},
+        horizontal={"title": {"text": plain(measure)}},
         vertical={
-            "autorange": "reversed",
+            "range": [len(groups) - 0.5, -0.5],
             "type": "category",
             "showgrid": False,
             "ticksuffix": "  ",
-            "range": [len(groups) - 0.5, -0.5],
         },
         showlegend=False,
     )

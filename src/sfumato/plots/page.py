@@ -19,7 +19,8 @@ from sfumato.errors import UsageError
 from sfumato.plots.style import plotly
 
 Cell = str | int | float
-_NUMERIC = re.compile(r"[-−+±]?\$?[\d,.]+( ?%)?( (thousand|million|billion))?")
+# A text that is a number for its sign or unit; plain digits may be a zip code.
+_NUMERIC = re.compile(r"[-−+±]?(\$[\d,.]+|\d[\d,]*\.\d+|[\d,.]+ ?%)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +127,7 @@ def _block(block: Block) -> str:
             return f"<pre><code>{escape(text)}</code></pre>\n"
         case Facts(facts=facts):
             entries = "".join(
-                f"<div><dt>{escape(said)}</dt><dd>{escape(fact)}</dd></div>" for fact, said in facts.items()
+                f"<div><dt>{escape(what)}</dt><dd>{escape(fact)}</dd></div>" for what, fact in facts.items()
             )
             return f'<dl class="facts">{entries}</dl>\n'
         case Figure():
@@ -152,8 +153,7 @@ def _figure(block: Figure) -> str:
 def _table(table: Table) -> str:
     caption = f"<caption>{escape(table.caption)}</caption>" if table.caption else ""
     numeric = [
-        bool(table.rows) and all(_NUMERIC.fullmatch(_shown(row[place])) for row in table.rows)
-        for place in range(len(table.columns))
+        bool(table.rows) and all(_is_number(row[place]) for row in table.rows) for place in range(len(table.columns))
     ]
     head = "".join(_cell("th", name, right) for name, right in zip(table.columns, numeric, strict=True))
     rows = "".join(
@@ -161,6 +161,10 @@ def _table(table: Table) -> str:
         for row in table.rows
     )
     return f'<div class="table"><table>{caption}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>\n'
+
+
+def _is_number(cell: Cell) -> bool:
+    return not isinstance(cell, str) or _NUMERIC.fullmatch(cell) is not None
 
 
 def _cell(tag: str, text: str, right: bool) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from math import exp
 from typing import Any
 
-from sfumato.plots.style import FILL, INK, MIST, RUST, figure, legend_above, plain, plotly
+from sfumato.plots.style import FILL, INK, MIST, RUST, figure, legend_above, percent_ticks, plain, plotly
 
 HIGHEST_EPSILON = 5
 POINTS_A_UNIT = 20
@@ -58,7 +58,7 @@ def beliefs(marks: Sequence[tuple[str, float]]) -> Any:
     graph = plotly()
     grid = [place / POINTS_A_UNIT for place in range(HIGHEST_EPSILON * POINTS_A_UNIT + 1)]
     band = [belief(0.5, epsilon) for epsilon in grid]
-    edge = {"mode": "lines", "line": {"color": FILL, "width": 2}, "showlegend": False}
+    edge = {"mode": "lines", "line": {"color": FILL, "width": 2, "simplify": False}, "showlegend": False}
     upper = graph.Scatter(
         x=grid, y=[100 * high for _, high in band], hovertemplate="at most %{y:.1f} %<extra></extra>", **edge
     )
@@ -88,7 +88,6 @@ def beliefs(marks: Sequence[tuple[str, float]]) -> Any:
         vertical={
             "title": {"text": "belief that somebody is in the data"},
             "range": [0, 102],
-            "tickvals": [0, 25, 50, 75, 100],
-            "ticksuffix": " %",
+            **percent_ticks(),
         },
     )

@@ -45,6 +45,7 @@ def figure(
         "zeroline": False,
         "linecolor": GRID,
         "title_standoff": 12,
+        "title_font": {"size": 13},
     }
     drawn = plotly().Figure(list(traces))
     drawn.update_layout(
@@ -62,6 +63,12 @@ def figure(
         **layout,
     )
     return drawn
+
+
+def percent_ticks() -> dict[str, Any]:
+    """Marks of an axis that counts from 0 to 100."""
+    marks = (0, 25, 50, 75, 100)
+    return {"tickvals": list(marks), "ticktext": [f"{mark} %" for mark in marks]}
 
 
 def legend_above() -> dict[str, Any]:

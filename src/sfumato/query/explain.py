@@ -18,6 +18,7 @@ class Step:
     sensitivity: int
     rule: str
     event: dict[str, str]
+    deviation: float
     share: float
 
 
@@ -46,6 +47,7 @@ class Explanation:
                     "rule": step.rule,
                     "share": step.share,
                     "event": step.event,
+                    "deviation": step.deviation,
                 }
                 for step in self.steps
             ],
@@ -61,7 +63,7 @@ class Explanation:
         for step in self.steps:
             lines += [f"  {step.measures}: {100 * step.share:.0f} % of the spend"]
             lines += [f"    sensitivity {step.sensitivity}: {step.rule}"]
-            lines += [f"    {', '.join(f'{key} {value}' for key, value in step.event.items())}"]
+            lines += [f"    {step.event['mechanism'].replace('_', ' ')} noise, standard deviation {step.deviation:.6g}"]
         lines += [f"Error bars ({100 * CONFIDENCE:.0f} %):"]
         for name, error in self.expected_error.items():
             lines += [f"  {name}: " + (f"±{error:.6g}" if error is not None else "depends on the size of the group")]
@@ -84,6 +86,7 @@ def explain(
                 release.sensitivity.bound,
                 release.sensitivity.rule,
                 release.event,
+                release.mechanism.deviation(),
                 float(measure.share / certified.cost.amount),
             )
             for position, (measure, release) in enumerate(zip(plan.measures, certified.releases, strict=True))

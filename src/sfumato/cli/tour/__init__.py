@@ -8,6 +8,8 @@
     private     4  the same questions, privately
     budget      5  asking again, and what the ledger notices
     report      6  one page to keep
+    copies      copies of the ledger, to be forged
+    words       amounts of money in words
 
 A scene shows what it does and returns what it found; nothing shown is known before the run.
 """

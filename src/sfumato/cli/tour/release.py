@@ -45,7 +45,7 @@ class Linked:
 
 def play(stage: Stage, town: Town, *, seed: int) -> Linked:
     stage.scene(2, "“De-identified”")
-    stage.say("The clinic strikes out names and numbers and publishes the rest. A voter list is public, too.")
+    stage.say("The clinic strikes out names and ids and publishes the rest. A voter list is public, too.")
     with stage.working("Linking the two …"):
         released, voters = deidentify(town.table), voter_list(town.table, seed=seed)
         result = linking(released, voters, on=KNOWN, identity="name", truth=town.table["name"])
@@ -56,6 +56,7 @@ def play(stage: Stage, town: Town, *, seed: int) -> Linked:
     stage.table(
         ["name", "born", "sex", "zip", "diagnosis"],
         [[(one.name, "title"), one.birth_date, one.sex, one.zip, (one.diagnosis, BAD)] for one in shown],
+        narrow="diagnosis",
     )
     stage.say(
         f"{percent(linked.success)} of the records are named rightly; guessing names {percent(linked.chance)}. "

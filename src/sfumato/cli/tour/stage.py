@@ -3,10 +3,11 @@
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from textwrap import indent
 from typing import Any
 
 from rich import box
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.highlighter import RegexHighlighter
 from rich.padding import Padding
 from rich.panel import Panel
@@ -18,14 +19,16 @@ from rich.text import Text
 from rich.theme import Theme
 
 WIDEST = 96
-BREATH_SECONDS = 0.35
-SCENE_SECONDS = 0.7
+BREATH_SECONDS = 0.15
+SCENE_SECONDS = 0.5
 MARGIN = 2
+COLUMN_GAP = 2
 
 THEME = Theme(
     {
         "number": "bold cyan",
         "title": "bold",
+        "place": "bold white on #5b63b5",
         "soft": "grey58",
         "good": "green",
         "bad": "bold red",
@@ -56,39 +59,44 @@ class Stage:
     def scene(self, number: int, title: str) -> None:
         self._pause(SCENE_SECONDS)
         self._console.print()
-        self._console.print(Rule(Text(f" {number}  {title} ", style="title"), style=SOFT, align="left"))
+        heading = Text.assemble((f" {number} ", "place"), (f" {title} ", "title"))
+        self._console.print(Rule(heading, style=SOFT, align="left"))
         self._console.print()
 
     def say(self, text: str, *, style: str = "") -> None:
         """A sentence. It is shown as it is: brackets in a name mean nothing."""
-        self._console.print(Padding(self._numbers(Text(text, style=style)), (0, MARGIN)))
+        self._show(self._numbers(Text(text, style=style)))
         self._pause()
 
-    def table(self, columns: Sequence[str], rows: Sequence[Sequence[Cell]], *, right: Sequence[str] = ()) -> None:
-        """A small table; a cell is a text, or a text and its style."""
-        drawn = Table(box=box.SIMPLE_HEAD, header_style=SOFT, pad_edge=False)
-        for name in columns:
-            drawn.add_column(name, justify="right" if name in right else "left", no_wrap=True, overflow="ellipsis")
-        for row in rows:
-            drawn.add_row(*(Text(*((cell,) if isinstance(cell, str) else cell)) for cell in row))
-        self._console.print(Padding(drawn, (0, MARGIN)))
+    def table(
+        self, columns: Sequence[str], rows: Sequence[Sequence[Cell]], *, right: Sequence[str] = (), narrow: str = ""
+    ) -> None:
+        """A small table; a cell is a text, or a text and its style. Where space is short, one column gives way."""
+        drawn = Table(box=box.SIMPLE_HEAD, header_style=SOFT, show_edge=False, pad_edge=False, collapse_padding=True)
+        texts = [[Text(*((cell,) if isinstance(cell, str) else cell)) for cell in row] for row in rows]
+        widths = [max(len(name), *(len(row[place]) for row in texts)) for place, name in enumerate(columns)]
+        excess = max(0, sum(widths) + COLUMN_GAP * (len(widths) - 1) + MARGIN - self._console.width)
+        for name, width in zip(columns, widths, strict=True):
+            kept = width - excess if name == narrow else width
+            drawn.add_column(name, justify="right" if name in right else "left", no_wrap=True, width=max(kept, 1))
+        for row in texts:
+            drawn.add_row(*row)
+        self._show(drawn, above=1)
         self._pause()
 
     def code(self, text: str, language: str) -> None:
         drawn = Syntax(text, language, theme="ansi_dark", background_color="default", word_wrap=True)
-        self._console.print(Padding(drawn, (1, MARGIN)))
+        self._show(drawn, above=1)
         self._pause()
 
     def notice(self, title: str, text: str, *, style: str = BAD) -> None:
         """What the program said, word for word."""
-        self._console.print(
-            Padding(Panel(Text(text), title=title, title_align="left", border_style=style), (1, MARGIN))
-        )
+        self._show(Panel(Text(text), title=title, title_align="left", border_style=style, expand=False), above=1)
         self._pause()
 
     def command(self, text: str) -> None:
-        """A line to copy: the terminal may wrap it, we never do."""
-        self._console.print(Text("    " + text, style="title"), soft_wrap=True)
+        """Lines to copy: the terminal may wrap them, we never do."""
+        self._console.print(Text(indent(text, " " * MARGIN), style="title"), soft_wrap=True)
 
     def gap(self) -> None:
         self._console.print()
@@ -108,6 +116,9 @@ class Stage:
         task = bar.add_task(message, total=1.0)
         with bar:
             yield lambda share: bar.update(task, completed=share)
+
+    def _show(self, content: RenderableType, *, above: int = 0) -> None:
+        self._console.print(Padding(content, (above, 0, above, MARGIN), expand=False))
 
     def _pause(self, seconds: float = BREATH_SECONDS) -> None:
         if self._pauses:

@@ -6,6 +6,7 @@ from sfumato.attacks import AttackResult, differencing
 from sfumato.cli.tour.release import Named
 from sfumato.cli.tour.stage import BAD, Stage
 from sfumato.cli.tour.town import Town
+from sfumato.cli.tour.words import dollars
 
 # A guess counts as a hit when it is this near to the salary, which everybody knows to lie in this range.
 TOLERANCE = 1_000.0
@@ -19,6 +20,11 @@ class Pair:
     victim: Named
     with_target: str
     without_target: str
+
+    @property
+    def written(self) -> str:
+        """Both of them, in lines that fit a narrow screen."""
+        return f"{self.with_target};\n{self.without_target.replace(' AND NOT', chr(10) + '  AND NOT')};"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +50,7 @@ def play(stage: Stage, town: Town, victim: Named) -> Differenced:
     stage.scene(3, "Only totals")
     stage.say("So the clinic keeps the table and answers with totals over whole districts. Mallory asks twice:")
     pair = pair_about(victim)
-    stage.code(f"{pair.with_target};\n{pair.with_target}\n  {pair.without_target[len(pair.with_target) + 1 :]};", "sql")
+    stage.code(pair.written, "sql")
     answers: list[float] = []
 
     def ask(question: str) -> float:
@@ -63,15 +69,15 @@ def play(stage: Stage, town: Town, victim: Named) -> Differenced:
     stage.table(
         ["total", "income"],
         [
-            ["everybody in the district", f"${answers[0]:,.2f}"],
-            ["the same without one birthday", f"${answers[1]:,.2f}"],
-            [("difference", "title"), (f"${estimate:,.2f}", BAD)],
-            [f"salary of {victim.name}", f"${victim.income:,.2f}"],
+            ["everybody in the district", dollars(answers[0], cents=True)],
+            ["the same without one birthday", dollars(answers[1], cents=True)],
+            [("difference", "title"), (dollars(estimate, cents=True), BAD)],
+            [f"salary of {victim.name}", dollars(victim.income, cents=True)],
         ],
         right=["income"],
     )
     error = abs(estimate - victim.income)
-    stage.say(f"Two harmless totals, one salary, ${error:,.2f} off. Aggregates alone protect nobody.")
+    stage.say(f"Two harmless totals, one salary, {dollars(error, cents=True)} off. Aggregates alone protect nobody.")
     return Differenced(
         pair, (answers[0], answers[1]), estimate, error, result.success, result.chance, tolerance=TOLERANCE
     )

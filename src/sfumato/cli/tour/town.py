@@ -13,9 +13,10 @@ from sfumato.datasets import population
 
 SHOWN = ("name", "birth_date", "sex", "zip", "diagnosis", "income")
 HOW_MANY = """
-    SELECT SUM(visits), COUNT(*), COUNT(*) FILTER (same = 1), MAX(visits) FROM (
-      SELECT COUNT(*) AS visits, COUNT(*) OVER (PARTITION BY ANY_VALUE(zip), ANY_VALUE(birth_date), ANY_VALUE(sex)) AS same
-      FROM town GROUP BY person_id)"""
+    WITH person AS (
+      SELECT ANY_VALUE((zip, birth_date, sex)) AS known, COUNT(*) AS visits FROM town GROUP BY person_id),
+    crowd AS (SELECT visits, COUNT(*) OVER (PARTITION BY known) AS size FROM person)
+    SELECT SUM(visits), COUNT(*), COUNT(*) FILTER (size = 1), MAX(visits) FROM crowd"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +55,9 @@ def play(stage: Stage, path: Path, *, rows: int, seed: int) -> tuple[Town, Facts
     first = town.table.select(list(SHOWN)).slice(0, 5).to_pylist()
     stage.table(
         SHOWN,
-        [[f"{row[name]:,.2f}" if name == "income" else str(row[name]) for name in SHOWN] for row in first],
+        [[f"{row[name]:,.0f}" if name == "income" else str(row[name]) for name in SHOWN] for row in first],
         right=["income"],
+        narrow="diagnosis",
     )
     stage.say(
         f"Zip code, birth date and sex look harmless. Together they single out {facts.unique:,} of the people: "

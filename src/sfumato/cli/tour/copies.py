@@ -1,0 +1,38 @@
+"""Copies of the ledger, to show what its owner notices. The ledger itself is never touched."""
+
+import shutil
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+from sfumato.errors import LedgerDamaged
+from sfumato.ledger.ledger import Ledger, default_anchor
+from sfumato.schema.policy import load_policy
+
+
+def copy_ledger(source: Path, target: Path) -> None:
+    """The entries written so far, as one file, and the anchor beside it."""
+    with closing(sqlite3.connect(source)) as original, closing(sqlite3.connect(target)) as copy:
+        original.backup(copy)
+    shutil.copyfile(default_anchor(source), default_anchor(target))
+
+
+def forget_a_charge(ledger: Path) -> None:
+    """What somebody with the file in hand would try: the newest charge becomes free."""
+    with closing(sqlite3.connect(ledger)) as connection, connection:
+        connection.execute("DROP TRIGGER no_update")
+        connection.execute(
+            """UPDATE entry SET body = json_set(body, '$.amount', '0')
+               WHERE seq = (SELECT MAX(seq) FROM entry WHERE kind = 'charge')"""
+        )
+
+
+def complaint(ledger: Path, policy: Path) -> str:
+    """What opening and verifying this copy says; nothing if all is well."""
+    loaded = load_policy(policy)
+    try:
+        with closing(Ledger(ledger, schema=loaded.schema, budget=loaded.budget)) as opened:
+            opened.verify()
+    except LedgerDamaged as error:
+        return f"{type(error).__name__}: {error}"
+    return ""
