@@ -48,7 +48,7 @@ def emit(plan: Plan, schema: Schema) -> str:
 
 def _for_rows(plan: Plan, writer: "_Writer") -> str:
     values = _values(plan, writer)
-    sums = ", ".join(f"{_plain(a, i)} AS m{i}" for i, a in enumerate(_aggregates(plan)))
+    sums = ", ".join(f"{_plain(a, i, _slot(plan, i))} AS m{i}" for i, a in enumerate(_aggregates(plan)))
     source = f"FROM {quoted(plan.table)} AS t{_where(plan, writer)}"
     if not plan.keys:
         return f"SELECT 0 AS g, {sums}\nFROM (SELECT 1 AS one{values} {source})"
@@ -66,7 +66,9 @@ def _for_rows(plan: Plan, writer: "_Writer") -> str:
 
 def _for_people(plan: Plan, unit: Person, writer: "_Writer") -> str:
     group = _group_number(plan, [column(key.column.name) for key in plan.keys])
-    parts = ", ".join(["COUNT(*) AS n", *(part for i, a in enumerate(_aggregates(plan)) for part in _parts(a, i))])
+    parts = ", ".join(
+        ["COUNT(*) AS n", *(part for i, a in enumerate(_aggregates(plan)) for part in _parts(a, i, _slot(plan, i)))]
+    )
     shares = ", ".join(f"COALESCE(SUM({_share(a, i)}), 0) AS m{i}" for i, a in enumerate(_aggregates(plan)))
     person = column(unit.id)
     source = f"FROM {quoted(plan.table)} AS t{_where(plan, writer, f'{person} IS NOT NULL')}"
@@ -106,19 +108,30 @@ def _values(plan: Plan, writer: "_Writer") -> str:
     found = []
     for i, aggregate in enumerate(_aggregates(plan)):
         match aggregate:
-            case CountValues(value=value):
+            case CountValues(value=value) if _slot(plan, i) == i:
                 found.append(f", {writer.value(value)} AS v{i}")
             case Sum(value=value, lattice=lattice) | CentredSum(value=value, lattice=lattice):
                 found.append(f", {writer.on_lattice(value, lattice)} AS v{i}")
     return "".join(found)
 
 
-def _plain(aggregate: Aggregate, i: int) -> str:
+def _slot(plan: Plan, i: int) -> int:
+    """Which value an aggregate looks at: counting what is added up as well needs no expression of its own."""
+    counted = plan.measures[i].aggregate
+    if isinstance(counted, CountValues):
+        for j, other in enumerate(_aggregates(plan)):
+            # A value on a lattice is NULL exactly where the value is.
+            if isinstance(other, Sum | CentredSum) and other.value == counted.value:
+                return j
+    return i
+
+
+def _plain(aggregate: Aggregate, i: int, slot: int) -> str:
     match aggregate:
         case CountRows():
             return "COUNT(*)"
         case CountValues():
-            return f"COUNT(v{i})"
+            return f"COUNT(v{slot})"
         case Sum():
             return f"COALESCE(SUM(v{i}), 0)"
         case CentredSum(lattice=lattice):
@@ -127,13 +140,13 @@ def _plain(aggregate: Aggregate, i: int) -> str:
             assert_never(aggregate)
 
 
-def _parts(aggregate: Aggregate, i: int) -> list[str]:
+def _parts(aggregate: Aggregate, i: int, slot: int) -> list[str]:
     """What is kept of one person in one group."""
     match aggregate:
         case CountRows():
             return []
         case CountValues():
-            return [f"COUNT(v{i}) AS c{i}"]
+            return [f"COUNT(v{slot}) AS c{i}"]
         case Sum():
             return [f"SUM(v{i}) AS s{i}"]
         case CentredSum(lattice=lattice):
