@@ -25,9 +25,9 @@ demo: venv  ## a tour: a census town, two attacks, the private answers, a report
 test: venv  ## all tests, with the branch coverage of the trusted ring
 	@sh tests/system-packages
 	$(BIN)/python -m coverage erase
-	COVERAGE_PROCESS_START=pyproject.toml $(BIN)/python -m coverage run -m pytest -n $(WORKERS)
+	$(BIN)/python -m coverage run -m pytest -n $(WORKERS)
 	$(BIN)/python -m coverage combine --quiet
-	$(BIN)/python -m coverage report --include='*/sfumato/kernel/*,*/sfumato/ledger/*,*/sfumato/query/sql.py' --fail-under=100
+	$(BIN)/python -m coverage report --fail-under=100
 
 quick: venv  ## the tests that take seconds
 	$(BIN)/python -m pytest -q -n $(WORKERS) -m "not slow"

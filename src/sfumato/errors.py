@@ -87,9 +87,6 @@ def quoted(names: Iterable[str], limit: int = 12) -> str:
     return ", ".join(listed[:limit]) + more
 
 
-# ---- arguments -------------------------------------------------------------------------------------------
-
-
 def not_a_number(what: str, shown: str) -> UsageError:
     return UsageError(f"{what} must be a number, not {shown}.", f"Write it as a decimal, e.g. {what}=0.5.")
 
@@ -116,9 +113,6 @@ def missing_argument(what: str, example: str) -> UsageError:
 
 def missing_extra(part: str, package: str, extra: str) -> MissingExtra:
     return MissingExtra(f"{part} needs {package}.", f'Run: pip install "sfumato[{extra}]"')
-
-
-# ---- declarations ----------------------------------------------------------------------------------------
 
 
 def bounds_reversed(lower: str, upper: str) -> UsageError:
@@ -163,9 +157,6 @@ def unit_column_declared(name: str) -> UsageError:
     )
 
 
-# ---- policy file -----------------------------------------------------------------------------------------
-
-
 def policy_missing(path: str) -> DataUnreadable:
     return DataUnreadable(f"there is no policy file {path}.", "Draft one with: sfumato init people.csv")
 
@@ -193,9 +184,6 @@ def policy_exists(path: str) -> UsageError:
     return UsageError(f"{path} exists already.", "Name another file with --output, or pass --force to overwrite it.")
 
 
-# ---- data ------------------------------------------------------------------------------------------------
-
-
 def file_missing(path: str) -> DataUnreadable:
     return DataUnreadable(f"there is no file {path}.", "Check the path; paths in a policy are relative to the policy.")
 
@@ -220,9 +208,6 @@ def column_absent(name: str, present: Iterable[str]) -> DataUnreadable:
     return DataUnreadable(
         f'the data has no column "{name}".{did_you_mean(name, present)}', f"It has {quoted(present)}."
     )
-
-
-# ---- questions -------------------------------------------------------------------------------------------
 
 
 def too_long(length: int, limit: int) -> Refused:
@@ -290,6 +275,21 @@ def select_without_group(name: str) -> Refused:
     )
 
 
+def not_measured(name: str, measured: Iterable[str]) -> UsageError:
+    measured = list(measured)
+    return UsageError(
+        f'"{name}" is not an aggregate of this answer.{did_you_mean(name, measured)}', f"It has {quoted(measured)}."
+    )
+
+
+def bounds_too_wide(call: str) -> Refused:
+    return Refused(f"the bounds of {call} are too wide to compute with.", "Use smaller factors.")
+
+
+def session_closed() -> UsageError:
+    return UsageError("this session is closed.", "Open another one.")
+
+
 def duplicate_output(name: str) -> Refused:
     return Refused(f'two columns of the answer are called "{name}".', "Name them apart with AS.")
 
@@ -300,9 +300,6 @@ def plan_refused(reason: str) -> Refused:
 
 def spend_too_small(shown: str) -> UsageError:
     return UsageError(f"spend={shown} is too small to buy any answer.", "Spend more, e.g. spend=0.1.")
-
-
-# ---- budget and ledger -----------------------------------------------------------------------------------
 
 
 def over_budget(cost: str, owner: str, left: str, limit: str) -> BudgetExceeded:

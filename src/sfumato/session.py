@@ -13,11 +13,10 @@ from sfumato.engines.duckdb import DuckDBEngine
 from sfumato.engines.emit import emit
 from sfumato.errors import UsageError, ledger_needed, missing_argument
 from sfumato.kernel.certify import Certified, certify
-from sfumato.kernel.cost import Cost
 from sfumato.kernel.entropy import SystemEntropy
 from sfumato.kernel.gate import release
 from sfumato.ledger.ledger import Balance, Charge, Ledger, Payment, Stored, now
-from sfumato.ledger.terms import Amount, Terms
+from sfumato.ledger.terms import Terms
 from sfumato.query.allocate import allocate
 from sfumato.query.bind import bind
 from sfumato.query.explain import Explanation, explain
@@ -117,7 +116,7 @@ class Session:
             certified,
             prepared.columns,
             released,
-            cost=self._cost(certified.cost),
+            cost=self._terms.cost(prepared.spend),
             balance=self.budget,
             when=when,
             cached=isinstance(paid, Stored),
@@ -127,7 +126,7 @@ class Session:
         """Plan, sensitivity, cost, expected error and SQL of a question; touches neither data nor budget."""
         prepared = self._prepare(question, spend)
         certified = prepared.certified
-        return explain(question, certified, prepared.columns, prepared.sql, self._cost(certified.cost))
+        return explain(question, certified, prepared.columns, prepared.sql, self._terms.cost(prepared.spend))
 
     @property
     def budget(self) -> Balance:
@@ -160,9 +159,6 @@ class Session:
         plan = allocate(bound, draft, self.schema, price)
         certified = certify(plan, self.schema, price.currency)
         return Prepared(amount, certified, draft.columns, emit(plan, self.schema))
-
-    def _cost(self, cost: Cost) -> Amount:
-        return self._terms.spent(cost.amount)
 
 
 def _request(request: str | None) -> str | None:

@@ -1,12 +1,13 @@
 """sfumato ask"""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from sfumato.cli.output import Format, as_csv, as_json, as_table, number, working, write
-from sfumato.query.finish import Answer
+from sfumato.query.finish import Answer, check_confidence
 from sfumato.session import DEFAULT_ANALYST, open_policy
 
 app = typer.Typer(add_completion=False)
@@ -26,6 +27,7 @@ def ask(
 ) -> None:
     """Ask a question, pay for it, get an answer with error bars."""
     amount = number(spend, "spend")
+    check_confidence(confidence)
     with working("Asking …"), open_policy(policy, analyst=analyst) as session:
         answer = session.ask(question, spend=amount, fresh=fresh, request=request)
         write(_rendered(answer, confidence, format), output)
@@ -35,13 +37,8 @@ def _rendered(answer: Answer, confidence: float, format: Format) -> str:
     if format is Format.json:
         return as_json(answer.to_dict(confidence))
     if format is Format.csv:
-        return as_csv(*_with_intervals(answer, confidence))
-    intervals = answer.interval(confidence)
-    columns = [part for name in answer.columns for part in ([name, f"{name} ±"] if name in intervals[0] else [name])]
-    rows = []
-    for row, interval in zip(answer.rows, intervals, strict=True):
-        errors = {f"{name} ±": _half(low, high) for name, (low, high) in interval.items()}
-        rows.append({**row, **errors})
+        return as_csv(*_beside(answer, {"low": min, "high": max}, confidence))
+    columns, rows = _beside(answer, {"±": _half}, confidence)
     footer = (
         f"± at {100 * confidence:g} %. Protects one {answer.unit}.\n"
         + (f"Asked before on {answer.when}: free. " if answer.cached else f"Cost {answer.cost}. ")
@@ -50,16 +47,27 @@ def _rendered(answer: Answer, confidence: float, format: Format) -> str:
     return as_table(columns, rows, footer=footer)
 
 
+def _beside(
+    answer: Answer, parts: dict[str, Callable[[float, float], float]], confidence: float
+) -> tuple[list[str], list[dict[str, Any]]]:
+    """The rows with parts of each interval beside its number, under names that hide no other column."""
+    intervals = answer.interval(confidence)
+    names: dict[tuple[str, str], str] = {}
+    columns = list(answer.columns)
+    for column in intervals[0]:
+        for part in parts:
+            name = f"{column} {part}" if part == "±" else f"{column}_{part}"
+            while name in columns:
+                name += "_"
+            names[column, part] = name
+            columns.insert(columns.index(column) + 1 if part == "±" else len(columns), name)
+    rows = [
+        {**row, **{name: parts[part](*interval[column]) for (column, part), name in names.items()}}
+        for row, interval in zip(answer.rows, intervals, strict=True)
+    ]
+    return columns, rows
+
+
 def _half(low: float, high: float) -> float:
     half = (high - low) / 2
     return int(half) if isinstance(low, int) and half.is_integer() else half
-
-
-def _with_intervals(answer: Answer, confidence: float) -> tuple[list[str], list[dict[str, Any]]]:
-    rows = []
-    for row, interval in zip(answer.rows, answer.interval(confidence), strict=True):
-        ends = {
-            f"{name}_{end}": pair[side] for name, pair in interval.items() for side, end in enumerate(("low", "high"))
-        }
-        rows.append({**row, **ends})
-    return list(rows[0]), rows

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from sfumato.cli.output import Format, as_csv, as_json, as_table, write
+from sfumato.ledger.terms import rounded_down
 from sfumato.session import DEFAULT_ANALYST, open_policy
 
 app = typer.Typer(add_completion=False)
@@ -27,7 +28,8 @@ def budget(
         write(as_json({**content, "unit": unit, "analyst": analyst, "charges": questions}), output)
         return
     rows = [
-        {"": name, "epsilon": f"{amount.epsilon:.9g}", "delta": f"{amount.delta:g}"} for name, amount in amounts.items()
+        {"": name, "epsilon": rounded_down(amount.epsilon, 9), "delta": f"{amount.delta:g}"}
+        for name, amount in amounts.items()
     ]
     columns = ["", "epsilon", "delta"]
     if format is Format.csv:

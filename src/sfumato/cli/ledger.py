@@ -1,6 +1,7 @@
 """sfumato ledger verify | raise | analyst: for the owner of a table."""
 
 from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Annotated
 
@@ -29,7 +30,8 @@ def verify(
     loaded = load_policy(policy)
     if re_anchor_lost:
         re_anchor(loaded.ledger, loaded.anchor)
-    count = _open(loaded).verify()
+    with closing(_open(loaded)) as ledger:
+        count = ledger.verify()
     _say({"ledger": loaded.ledger.name, "entries": count, "verified": True}, f"{count} entries, all sound.", format)
 
 
@@ -37,7 +39,8 @@ def verify(
 def raise_limit(policy: PolicyFile, format: FormatOption = Format.table) -> None:
     """Put the limit that the policy file now says into force. The change is an entry of the ledger."""
     loaded = load_policy(policy)
-    _open(loaded).record_limit()
+    with closing(_open(loaded)) as ledger:
+        ledger.record_limit()
     said = {"epsilon": float(loaded.budget.epsilon), "delta": float(loaded.budget.delta)}
     _say(said, f"The limit is now {loaded.budget}.", format)
 
@@ -51,7 +54,8 @@ def analyst(
 ) -> None:
     """Limit what one analyst may spend. The change is an entry of the ledger."""
     amount = exact_positive(number(epsilon, "epsilon"), "epsilon")
-    _open(load_policy(policy)).limit_analyst(name, amount)
+    with closing(_open(load_policy(policy))) as ledger:
+        ledger.limit_analyst(name, amount)
     _say({"analyst": name, "epsilon": float(amount)}, f'"{name}" may spend epsilon {shown(amount)} in all.', format)
 
 

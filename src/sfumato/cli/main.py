@@ -1,5 +1,6 @@
 """The command table. A command's module is imported only when that command runs, so `--help` stays instant."""
 
+import io
 import json
 import sys
 from importlib import import_module
@@ -21,6 +22,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "history": ("sfumato.cli.history", "List every charge."),
     "ledger": ("sfumato.cli.ledger", "Verify the ledger; record the owner's changes."),
     "noise": ("sfumato.cli.noise", "The mechanisms on your own number."),
+    "account": ("sfumato.cli.account", "What several mechanisms cost together, by every bound."),
+    "epsilon": ("sfumato.cli.epsilon", "What an epsilon means, in words, numbers and a plot."),
 }
 
 
@@ -57,6 +60,9 @@ def run(arguments: list[str] | None = None) -> None:
     """The console entry point: errors of ours become a message and an exit code, never a traceback."""
     arguments = sys.argv[1:] if arguments is None else arguments
     as_json = _wants_json(arguments)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal that cannot show a sign shows a question mark
     try:
         sys.exit(app(arguments, prog_name="sfumato", standalone_mode=not as_json))
     except typer.TyperException as error:  # a wrong option, met in JSON mode

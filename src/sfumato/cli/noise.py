@@ -1,17 +1,23 @@
 """`sfumato noise`: the mechanisms of `sfumato.noise` on a number or on candidates typed in the shell."""
 
-import sys
-from collections.abc import Sequence
-from decimal import Decimal, InvalidOperation
-from fractions import Fraction
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from sfumato import noise
-from sfumato.cli.output import Format, as_csv, as_json, as_table, number, write
-from sfumato.noise.wordings import score_missing, value_not_whole, value_unknown
-from sfumato.schema.numbers import exact, shown
+from sfumato.cli.noise_output import (
+    candidates_and_scores,
+    maybe_number,
+    percent,
+    print_draws,
+    print_record,
+    print_releases,
+    pure_cost,
+    real_value,
+    truth,
+)
+from sfumato.cli.output import Format, number
+from sfumato.noise.wordings import value_not_whole
 
 # A negative number looks like an option; whatever is no option of ours is passed on as the value.
 NEGATIVE_NUMBERS = {"ignore_unknown_options": True}
@@ -33,7 +39,14 @@ Rho = Annotated[str | None, typer.Option(help="The price in zCDP, instead of --e
 Count = Annotated[int, typer.Option(min=1, help="How many independent releases; each one is paid.")]
 Monotone = Annotated[bool, typer.Option("--monotone", help="One person moves all scores in one direction.")]
 Output = Annotated[Format, typer.Option("--format", help="How to print the answer.")]
-Mechanism = Annotated[str, typer.Argument(help="laplace, geometric or gaussian.")]
+Picks = Annotated[int, typer.Option("--k", min=1, help="How many candidates, best first.")]
+Answer = Annotated[str, typer.Argument(help="true or false, or one of the categories.")]
+Categories = Annotated[list[str] | None, typer.Option("--category", help="A possible answer; repeat it for each.")]
+Stream = Annotated[list[str], typer.Argument(help="The values, in the order in which they are compared.")]
+Threshold = Annotated[str, typer.Option(help="A public number to compare with.")]
+ValueChange = Annotated[str, typer.Option("--sensitivity", help="The most one person can change a single value.")]
+Above = Annotated[int, typer.Option("--count", min=1, help="Stop when so many values were above.")]
+Mechanism = Annotated[str, typer.Argument(help="laplace, geometric, gaussian or staircase.")]
 Confidence = Annotated[str, typer.Option(help="The share of draws that stay within the error.")]
 Entries = Annotated[int, typer.Option(min=1, help="How many numbers the sensitivity (L1, gaussian: L2) covers.")]
 Error = Annotated[str, typer.Option(help="The error to stay within.")]
@@ -44,9 +57,19 @@ def laplace(
     value: Value, sensitivity: Absolute, epsilon: Epsilon, count: Count = 1, output: Output = Format.table
 ) -> None:
     """Add Laplace noise to a real number: pure epsilon."""
-    real, change, price = _value(value), number(sensitivity, "sensitivity"), number(epsilon, "epsilon")
+    real, change, price = real_value(value), number(sensitivity, "sensitivity"), number(epsilon, "epsilon")
     about = noise.describe("laplace", sensitivity=change, epsilon=price)
-    _print_draws([noise.laplace(real, sensitivity=change, epsilon=price) for _ in range(count)], about, output)
+    print_draws([noise.laplace(real, sensitivity=change, epsilon=price) for _ in range(count)], about, output)
+
+
+@app.command(context_settings=NEGATIVE_NUMBERS)
+def staircase(
+    value: Value, sensitivity: Absolute, epsilon: Epsilon, count: Count = 1, output: Output = Format.table
+) -> None:
+    """Add staircase noise to a real number, less than laplace where epsilon is large: pure epsilon."""
+    real, change, price = real_value(value), number(sensitivity, "sensitivity"), number(epsilon, "epsilon")
+    about = noise.describe("staircase", sensitivity=change, epsilon=price)
+    print_draws([noise.staircase(real, sensitivity=change, epsilon=price) for _ in range(count)], about, output)
 
 
 @app.command(context_settings=NEGATIVE_NUMBERS)
@@ -60,7 +83,7 @@ def geometric(
         raise value_not_whole() from None
     change, price = number(sensitivity, "sensitivity"), number(epsilon, "epsilon")
     about = noise.describe("geometric", sensitivity=change, epsilon=price)
-    _print_draws([noise.geometric(typed, sensitivity=change, epsilon=price) for _ in range(count)], about, output)
+    print_draws([noise.geometric(typed, sensitivity=change, epsilon=price) for _ in range(count)], about, output)
 
 
 @app.command(context_settings=NEGATIVE_NUMBERS)
@@ -74,11 +97,11 @@ def gaussian(
     output: Output = Format.table,
 ) -> None:
     """Add Gaussian noise to a real number: epsilon with delta, or rho."""
-    real, change = _value(value), number(sensitivity, "sensitivity")
-    price, miss, zcdp = _maybe(epsilon, "epsilon"), _maybe(delta, "delta"), _maybe(rho, "rho")
+    real, change = real_value(value), number(sensitivity, "sensitivity")
+    price, miss, zcdp = maybe_number(epsilon, "epsilon"), maybe_number(delta, "delta"), maybe_number(rho, "rho")
     about = noise.describe("gaussian", sensitivity=change, epsilon=price, delta=miss, rho=zcdp)
     draws = [noise.gaussian(real, sensitivity=change, epsilon=price, delta=miss, rho=zcdp) for _ in range(count)]
-    _print_draws(draws, about, output)
+    print_draws(draws, about, output)
 
 
 @app.command()
@@ -91,12 +114,12 @@ def exponential(
     output: Output = Format.table,
 ) -> None:
     """Choose a candidate by score with the exponential mechanism: pure epsilon."""
-    names, scores = _candidates(candidate)
+    names, scores = candidates_and_scores(candidate)
     change, price = number(sensitivity, "sensitivity"), number(epsilon, "epsilon")
     chosen = [
         noise.exponential(names, scores, sensitivity=change, epsilon=price, monotone=monotone) for _ in range(count)
     ]
-    _print_releases("exponential", chosen, cost=_pure(price), error=None, output=output)
+    print_releases("exponential", chosen, cost=pure_cost(price), error=None, output=output)
 
 
 @app.command()
@@ -109,13 +132,86 @@ def permute_and_flip(
     output: Output = Format.table,
 ) -> None:
     """Choose a candidate by score with permute-and-flip, never worse than exponential: pure epsilon."""
-    names, scores = _candidates(candidate)
+    names, scores = candidates_and_scores(candidate)
     change, price = number(sensitivity, "sensitivity"), number(epsilon, "epsilon")
     chosen = [
         noise.permute_and_flip(names, scores, sensitivity=change, epsilon=price, monotone=monotone)
         for _ in range(count)
     ]
-    _print_releases("permute_and_flip", chosen, cost=_pure(price), error=None, output=output)
+    print_releases("permute_and_flip", chosen, cost=pure_cost(price), error=None, output=output)
+
+
+@app.command()
+def noisy_max(
+    candidate: Candidates,
+    sensitivity: ScoreChange,
+    epsilon: Epsilon,
+    monotone: Monotone = False,
+    count: Count = 1,
+    output: Output = Format.table,
+) -> None:
+    """Choose the candidate whose score plus exponential noise is largest: pure epsilon."""
+    names, scores = candidates_and_scores(candidate)
+    change, price = number(sensitivity, "sensitivity"), number(epsilon, "epsilon")
+    chosen = [
+        noise.noisy_max(names, scores, sensitivity=change, epsilon=price, monotone=monotone) for _ in range(count)
+    ]
+    print_releases("noisy_max", chosen, cost=pure_cost(price), error=None, output=output)
+
+
+@app.command()
+def top_k(
+    candidate: Candidates,
+    k: Picks,
+    sensitivity: ScoreChange,
+    epsilon: Epsilon,
+    monotone: Monotone = False,
+    output: Output = Format.table,
+) -> None:
+    """Choose k different candidates by score, best first: pure epsilon for the whole list."""
+    names, scores = candidates_and_scores(candidate)
+    change, price = number(sensitivity, "sensitivity"), number(epsilon, "epsilon")
+    chosen = noise.top_k(names, scores, k, sensitivity=change, epsilon=price, monotone=monotone)
+    print_releases("top_k", chosen, cost=pure_cost(price), error=None, output=output, together=True)
+
+
+@app.command()
+def randomised_response(
+    value: Answer,
+    epsilon: Epsilon,
+    category: Categories = None,
+    count: Count = 1,
+    output: Output = Format.table,
+) -> None:
+    """Answer truthfully with a known probability, else otherwise: pure epsilon, no trust in anyone needed."""
+    price = number(epsilon, "epsilon")
+    if category:
+        answers = [noise.randomised_response(value, epsilon=price, categories=category) for _ in range(count)]
+    else:
+        answers = [noise.randomised_response(truth(value), epsilon=price) for _ in range(count)]
+    print_releases("randomised_response", answers, cost=pure_cost(price), error=None, output=output)
+
+
+@app.command(context_settings=NEGATIVE_NUMBERS)
+def above_threshold(
+    values: Stream,
+    threshold: Threshold,
+    sensitivity: ValueChange,
+    epsilon: Epsilon,
+    count: Above = 1,
+    monotone: Monotone = False,
+    output: Output = Format.table,
+) -> None:
+    """Say of each value whether it lies above the threshold, up to the count-th that does: pure epsilon for all."""
+    answers = noise.above_threshold(
+        [real_value(value) for value in values],
+        number(threshold, "threshold"),
+        sensitivity=number(sensitivity, "sensitivity"),
+        epsilon=(price := number(epsilon, "epsilon")),
+        count=count,
+        monotone=monotone,
+    )
+    print_releases("above_threshold", answers, cost=pure_cost(price), error=None, output=output, together=True)
 
 
 @app.command()
@@ -134,14 +230,14 @@ def interval(
     error = noise.interval(
         mechanism,
         sensitivity=number(sensitivity, "sensitivity"),
-        epsilon=_maybe(epsilon, "epsilon"),
-        delta=_maybe(delta, "delta"),
-        rho=_maybe(rho, "rho"),
+        epsilon=maybe_number(epsilon, "epsilon"),
+        delta=maybe_number(delta, "delta"),
+        rho=maybe_number(rho, "rho"),
         confidence=level,
         entries=entries,
     )
     record: dict[str, object] = {"mechanism": mechanism, "interval": error, "confidence": float(level)}
-    _print_record(record, f"{_percent(level)} of draws are within ±{error:.6g}.", output)
+    print_record(record, f"{percent(level)} of draws are within ±{error:.6g}.", output)
 
 
 @app.command()
@@ -161,79 +257,8 @@ def epsilon_for(
         sensitivity=number(sensitivity, "sensitivity"),
         error=bound,
         confidence=level,
-        delta=_maybe(delta, "delta"),
+        delta=maybe_number(delta, "delta"),
         entries=entries,
     )
     record = {"mechanism": mechanism, "epsilon": epsilon, "error": float(bound), "confidence": float(level)}
-    _print_record(record, f"epsilon {epsilon:.6g} keeps {_percent(level)} of draws within ±{float(bound):.6g}.", output)
-
-
-def _maybe(text: str | None, what: str) -> Decimal | None:
-    return None if text is None else number(text, what)
-
-
-def _value(text: str) -> Any:
-    """The decimal that was typed; what comes back with noise is a float."""
-    try:
-        return Decimal(text)
-    except InvalidOperation:
-        raise value_unknown("text") from None
-
-
-def _candidates(pairs: Sequence[str]) -> tuple[list[str], list[Decimal]]:
-    split = [pair.rpartition("=") for pair in pairs]
-    try:
-        scores = [Decimal(score) for _, _, score in split]
-    except InvalidOperation:
-        raise score_missing() from None
-    if not all(name for name, _, _ in split):
-        raise score_missing()
-    return [name for name, _, _ in split], scores
-
-
-def _print_draws(draws: Sequence[float], about: noise.Description, output: Format) -> None:
-    _print_releases(about.mechanism, draws, cost=dict(about.cost), error=about.error95, output=output)
-
-
-def _print_releases(
-    mechanism: str, values: Sequence[object], *, cost: dict[str, Fraction], error: float | None, output: Format
-) -> None:
-    within = f"95 % of draws are within ±{error:.6g}; " if error is not None else ""
-    sentence = f"{within}{'c' if within else 'C'}osts {_price(cost, 1)}."
-    if len(values) > 1:
-        sentence += f" {len(values)} releases cost {_price(cost, len(values))} together."
-    match output:
-        case Format.json:
-            prices = {name: float(amount) for name, amount in cost.items()}
-            total = {name: float(len(values) * amount) for name, amount in cost.items()}
-            unpriced = {"epsilon": None, "delta": None if "rho" in cost else 0.0}
-            record = {"mechanism": mechanism, "values": values, **unpriced, **prices}
-            write(as_json(record | {"error95": error, "count": len(values), "total": total}), None)
-        case Format.csv:
-            write(as_csv(["value"], [{"value": value} for value in values]), None)
-            print(sentence, file=sys.stderr)
-        case Format.table:
-            rows = [{"release": place, "value": str(value)} for place, value in enumerate(values, start=1)]
-            write(as_table(["release", "value"], rows, footer=sentence), None)
-
-
-def _print_record(record: dict[str, object], sentence: str, output: Format) -> None:
-    match output:
-        case Format.json:
-            write(as_json(record), None)
-        case Format.csv:
-            write(as_csv(list(record), [record]), None)
-        case Format.table:
-            write(sentence + "\n", None)
-
-
-def _pure(epsilon: Decimal) -> dict[str, Fraction]:
-    return {"epsilon": exact(epsilon, "epsilon")}
-
-
-def _price(cost: dict[str, Fraction], times: int) -> str:
-    return " and ".join(f"{name} {shown(times * amount)}" for name, amount in cost.items())
-
-
-def _percent(level: Decimal) -> str:
-    return f"{shown(100 * exact(level, 'confidence'))} %"
+    print_record(record, f"epsilon {epsilon:.6g} keeps {percent(level)} of draws within ±{float(bound):.6g}.", output)

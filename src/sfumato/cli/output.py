@@ -11,6 +11,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -46,14 +47,17 @@ def as_json(content: Any) -> str:
 
 def as_csv(columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> str:
     buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow([_cell(name) for name in columns])
-    writer.writerows([[_cell(row[name]) for name in columns] for row in rows])
+    cells = [[_cell(name) for name in columns], *([_cell(row[name]) for name in columns] for row in rows)]
+    # The module quotes a carriage return only where it ends lines.
+    odd = any("\r" in cell for line in cells for cell in line if isinstance(cell, str))
+    writer = csv.writer(buffer, lineterminator="\n", quoting=csv.QUOTE_ALL if odd else csv.QUOTE_MINIMAL)
+    writer.writerows(cells)
     return buffer.getvalue()
 
 
 def as_table(columns: Sequence[str], rows: Sequence[Mapping[str, Any]], *, title: str = "", footer: str = "") -> str:
-    table = Table(title=title or None, title_justify="left", header_style="bold")
+    boxes = box.HEAVY_HEAD if (sys.stdout.encoding or "").lower().startswith("utf") else box.ASCII
+    table = Table(title=title or None, title_justify="left", header_style="bold", box=boxes)
     for name in columns:
         numeric = bool(rows) and isinstance(rows[0][name], int | float)
         table.add_column(Text(name), justify="right" if numeric else "left")

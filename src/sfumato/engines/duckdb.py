@@ -1,5 +1,6 @@
 """DuckDB as an engine, not as a boundary: it sees only SQL that `engines.emit` wrote, and can reach nothing else."""
 
+import csv
 import hashlib
 import os
 from collections.abc import Sequence
@@ -17,6 +18,7 @@ from sfumato.errors import (
     file_missing,
     file_unreadable,
     frame_unknown,
+    session_closed,
     session_of_another_process,
 )
 from sfumato.schema.columns import Category, Column, Float, Int
@@ -36,7 +38,11 @@ WHOLE = {
     "UHUGEINT",
 }
 REAL = {"FLOAT", "DOUBLE"}
-CSV_OPTIONS = "header = true, all_varchar = true, strict_mode = true, null_padding = false, ignore_errors = false"
+SEPARATORS = ",;\t|"
+# Statistics of a file leave out NaN: a rewrite that trusts them takes NaN for a number, or not, depending on the other
+# rows (docs/decisions/0005-statistics-and-nan.md).
+DISTRUSTED = "statistics_propagation"
+RAW = "sfumato_raw"
 FRAME = "sfumato_frame"
 
 
@@ -49,6 +55,8 @@ class DuckDBEngine:
         self._pid = os.getpid()
         self._path = Path(source).resolve() if isinstance(source, str | os.PathLike) else None
         self._connection = duckdb.connect(":memory:")
+        self._connection.execute(f"SET disabled_optimizers = '{DISTRUSTED}'")
+        self._closed = False
         if self._path is not None:
             self._load_file(self._path, schema)
         else:
@@ -61,6 +69,8 @@ class DuckDBEngine:
 
         A file scanned in place is looked at anew; one that has gone is reported here, before anything is charged.
         """
+        if self._closed:
+            raise session_closed()
         if self._pid != os.getpid():
             raise session_of_another_process()
         if self._path is not None and self._path.suffix.lower() == ".parquet":
@@ -75,6 +85,7 @@ class DuckDBEngine:
             raise engine_failed() from None
 
     def close(self) -> None:
+        self._closed = True
         self._connection.close()
 
     def _load_file(self, path: Path, schema: Schema) -> None:
@@ -82,11 +93,29 @@ class DuckDBEngine:
             raise file_missing(str(path))
         match path.suffix.lower():
             case ".csv" | ".tsv":
-                self._create("TABLE", f"read_csv({_text(path)}, {CSV_OPTIONS})", schema, path.name)
+                self._load_csv(path, schema)
             case ".parquet":
                 self._create("VIEW", f"read_parquet({_text(path)})", schema, path.name)
             case _:
                 raise file_kind_unknown(str(path))
+
+    def _load_csv(self, path: Path, schema: Schema) -> None:
+        """As texts first: a cast inside the reader would fail where TRY_CAST gives NULL."""
+        separator, names = _header(path)
+        columns = ", ".join(f"{_literal(name)}: 'VARCHAR'" for name in names)
+        try:
+            if names:
+                self._connection.execute(
+                    f"CREATE TABLE {RAW} AS SELECT * FROM read_csv({_text(path)}, auto_detect = false, header = true, "
+                    f"delim = {_literal(separator)}, quote = '\"', escape = '\"', columns = {{{columns}}}, "
+                    "strict_mode = true, null_padding = false, ignore_errors = false)"
+                )
+            else:
+                self._connection.execute(f"CREATE TABLE {RAW} (nothing INTEGER)")
+        except duckdb.Error as error:
+            raise _unreadable(path.name, error) from None
+        self._create("TABLE", RAW, schema, path.name)
+        self._connection.execute(f"DROP TABLE {RAW}")
 
     def _load_frame(self, frame: object, schema: Schema) -> None:
         module = type(frame).__module__.partition(".")[0]
@@ -118,7 +147,8 @@ class DuckDBEngine:
 
     def _fingerprint(self, schema: Schema) -> str:
         """The content of a frame, whatever the order of its rows."""
-        row = f"hash({quoted(schema.table)})"
+        names = [*schema.columns, *([schema.unit.id] if isinstance(schema.unit, Person) else [])]
+        row = f"hash({', '.join(map(quoted, names))})"
         found = self._connection.execute(
             f"SELECT COUNT(*), bit_xor({row}), SUM({row}) FROM {quoted(schema.table)}"
         ).fetchone()
@@ -175,8 +205,27 @@ def _unreadable(name: str, error: duckdb.Error) -> DataUnreadable:
     return file_unreadable(name, "it is damaged or of another kind than its name says")
 
 
+def _header(path: Path) -> tuple[str, list[str]]:
+    """The separator and the column names, from the first line alone: no row can change how the file is read."""
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as lines:
+            first = lines.readline()
+            separator = max(SEPARATORS, key=first.count)
+            lines.seek(0)
+            names = next(csv.reader(lines, delimiter=separator), [])
+    except (UnicodeDecodeError, csv.Error):
+        raise file_unreadable(path.name, "it is not valid UTF-8") from None
+    if len({name.casefold() for name in names}) < len(names):
+        raise file_unreadable(path.name, "two columns have the same name")
+    return separator, names
+
+
 def _text(path: Path) -> str:
-    return "'" + str(path).replace("'", "''") + "'"
+    return _literal(str(path))
+
+
+def _literal(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
 
 
 def describe(path: Path) -> dict[str, str]:
@@ -185,7 +234,7 @@ def describe(path: Path) -> dict[str, str]:
         raise file_missing(str(path))
     match path.suffix.lower():
         case ".csv" | ".tsv":
-            source = f"read_csv({_text(path)}, header = true)"
+            source = f"read_csv({_text(path)}, header = true, delim = {_literal(_header(path)[0])})"
         case ".parquet":
             source = f"read_parquet({_text(path)})"
         case _:

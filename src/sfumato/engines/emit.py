@@ -179,7 +179,7 @@ def _group_number(plan: Plan, columns: list[str]) -> str:
     number = "0"
     for key, written in zip(plan.keys, columns, strict=True):
         position = _position(key, written)
-        number = position if number == "0" else f"({number} * {len(key.values)} + {position})"
+        number = position if number == "0" else f"({number} * {key.size} + {position})"
     return number
 
 
@@ -187,7 +187,7 @@ def _position(key: Key, written: str) -> str:
     match key:
         case RangeKey(lower=lower, upper=upper):
             low, high = _integer(lower), _integer(upper)
-            position = f"CAST(CAST({written} AS BIGINT) - {low} AS INTEGER)"
+            position = f"TRY_CAST(TRY_CAST({written} AS BIGINT) - {low} AS INTEGER)"
             return f"CASE WHEN {written} BETWEEN {low} AND {high} THEN {position} END"
         case ListedKey(values=values):
             listed = ", ".join(_text(_written(value)) for value in values)
@@ -213,14 +213,14 @@ class _Writer:
         lower, upper = _integer(lattice.lower), _integer(lattice.upper)
         if not self._is_real(node) and lattice.exponent == 0:
             return (
-                f"CASE WHEN {written} BETWEEN {lower} AND {upper} THEN CAST({written} AS INTEGER) "
+                f"CASE WHEN {written} BETWEEN {lower} AND {upper} THEN TRY_CAST({written} AS INTEGER) "
                 f"WHEN {written} < {lower} THEN {lower} WHEN {written} > {upper} THEN {upper} END"
             )
         real = written if self._is_real(node) else f"CAST({written} AS DOUBLE)"
         low, high = _double(float(lattice.lower * lattice.step)), _double(float(lattice.upper * lattice.step))
         return (
             f"CASE WHEN {real} BETWEEN {low} AND {high} "
-            f"THEN CAST({real} * {_double(2.0**-lattice.exponent)} AS INTEGER) "
+            f"THEN TRY_CAST({real} * {_double(2.0**-lattice.exponent)} AS INTEGER) "
             f"WHEN {real} < {low} THEN {lower} WHEN {real} <= CAST('Infinity' AS DOUBLE) THEN {upper} END"
         )
 

@@ -23,7 +23,7 @@ GammaOf = Callable[[int], Fraction]
 Decide = Callable[[int], int]
 
 CHUNK = 1 << 15  # three arrays of this length fit into the second-level cache
-MARGIN = 2.0**-42  # in units of the scale; the float error is below 2^-47, the width of U's interval below 2^-45
+MARGIN = 2.0**-42  # in units of the scale; the float error is below 2^-45, the width of U's interval below 2^-45
 TAIL = 2.0**-18  # below this U's 63 bits are too few
 LARGEST_DIRECT = Fraction(1 << 28)  # above, MARGIN · scale would send too many draws to the slow path
 DIGIT = 1 << 24

@@ -25,7 +25,7 @@ from sfumato.plan.expressions import (
     OneOf,
     String,
 )
-from sfumato.plan.nodes import Aggregate, CentredSum, CountRows, CountValues, Measure, Plan, Sum
+from sfumato.plan.nodes import Aggregate, CentredSum, CountRows, CountValues, ListedKey, Measure, Plan, Sum
 from sfumato.schema.columns import Identifier
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person, Row, Unit
@@ -72,8 +72,15 @@ def certify(plan: Plan, schema: Schema, currency: Currency) -> Certified:
         raise plan_refused("it protects another unit or asks another table")
     if not plan.measures:
         raise plan_refused("it measures nothing")
-    if plan.groups > MOST_GROUPS:
-        raise plan_refused(f"it has more than {MOST_GROUPS} groups")
+    if not 0 < plan.groups <= MOST_GROUPS:
+        raise plan_refused(f"it has no group or more than {MOST_GROUPS}")
+    for key in plan.keys:
+        # A value listed twice would get two groups of which an engine fills one: harmless, but not what was meant.
+        if (
+            isinstance(key, ListedKey)
+            and len({str(value).lower() if isinstance(value, bool) else str(value) for value in key.values}) < key.size
+        ):
+            raise plan_refused("a key lists a value twice")
     used = [key.column.name for key in plan.keys]
     if len(set(used)) < len(used):
         raise plan_refused("it groups by a column twice")
@@ -91,8 +98,8 @@ def certify(plan: Plan, schema: Schema, currency: Currency) -> Certified:
 
 
 def _release(measure: Measure, unit: Unit, currency: Currency) -> CertifiedRelease:
-    if measure.share <= 0:
-        raise plan_refused("a release has no share of the spend")
+    if type(measure.share) is not Fraction or measure.share <= 0:
+        raise plan_refused("a release has no exact share of the spend")
     sensitivity = _sensitivity(measure.aggregate, unit)
     match measure.mechanism, currency:
         case "laplace", "epsilon":

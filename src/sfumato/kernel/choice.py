@@ -36,6 +36,11 @@ class Choice:
     def _gamma(self, scores: Scores, best: int, index: int) -> Fraction:
         return self.rate * (Fraction(scores[best].item()) - Fraction(scores[index].item()))
 
+    def _best(self, scores: Scores) -> int:
+        if scores.dtype not in (np.float64, np.int64) or not np.isfinite(scores).all():
+            raise ValueError("scores are finite, float64 or int64")
+        return int(np.argmax(scores))
+
     def _weights(self, scores: Scores, best: int) -> npt.NDArray[np.float64]:
         """exp(-rate · (best score - score)), each within 2^-46 of the exact value."""
         gaps = np.subtract(float(scores[best]), scores.astype(np.float64))
@@ -60,7 +65,7 @@ class PermuteAndFlip(Choice):
         return _event("permute_and_flip", self)
 
     def draw(self, scores: Scores, entropy: Entropy) -> int:
-        best = int(np.argmax(scores))
+        best = self._best(scores)
         accepted = coins(self._weights(scores, best), lambda index: self._gamma(scores, best, index), entropy)
         # The first success in a uniformly random order is a uniformly chosen success: no permutation is needed.
         winners = np.flatnonzero(accepted)
@@ -82,7 +87,7 @@ class Exponential(Choice):
         return _event("exponential", self)
 
     def draw(self, scores: Scores, entropy: Entropy) -> int:
-        best = int(np.argmax(scores))
+        best = self._best(scores)
         sums = np.cumsum(self._weights(scores, best), dtype=np.longdouble)
         prefix, total = int(entropy.words(1)[0]), sums[-1]
         position = prefix * 2.0**-64 * total

@@ -1,6 +1,6 @@
 """What a release costs: pure ε, or zCDP ρ and its conversion to (ε, δ).
 
-Costs are exact rationals. The conversion is a formula with logarithms: it is evaluated with 50 digits and rounded in
+Costs are exact rationals. The conversion is a formula with logarithms: it is evaluated with 100 digits and rounded in
 the safe direction by far more than its error.
 """
 
@@ -15,8 +15,8 @@ from typing import Literal
 Currency = Literal["epsilon", "rho"]
 Objective = Callable[[float], float]
 
-DIGITS = Context(prec=50)
-SLACK = Decimal(10) ** -40  # relative; the evaluation errs by less than 1e-45
+DIGITS = Context(prec=100)
+SLACK = Decimal(10) ** -40  # the evaluation errs by less than 1e-80
 RHO_GRID = 1 << 128
 EPSILON_GRID = 10**15
 
@@ -40,7 +40,7 @@ def rho_for(epsilon: Fraction, delta: Fraction) -> Fraction:
     target, penalty_of = float(epsilon), float(delta)
     alpha = _best_alpha(lambda a: -(target - _penalty(a, penalty_of)) / a)
     with localcontext(DIGITS):
-        rho = (_decimal(epsilon) - _exact_penalty(alpha, delta) * (1 + SLACK)) / alpha * (1 - SLACK)
+        rho = (_decimal(epsilon) - _exact_penalty(alpha, delta) - SLACK) / alpha * (1 - SLACK)
         return Fraction(max(0, int((rho * RHO_GRID).to_integral_value(rounding=ROUND_FLOOR))), RHO_GRID)
 
 
@@ -56,8 +56,7 @@ def epsilon_for(rho: Fraction, delta: Fraction) -> Fraction:
     slope, penalty_of = float(rho), float(delta)
     alpha = _best_alpha(lambda a: a * slope + _penalty(a, penalty_of))
     with localcontext(DIGITS):
-        epsilon = alpha * _decimal(rho) + _exact_penalty(alpha, delta) * (1 + SLACK)
-        epsilon = max(epsilon, Decimal(0)) * (1 + SLACK)
+        epsilon = (alpha * _decimal(rho) + _exact_penalty(alpha, delta) + SLACK) * (1 + SLACK)
         return Fraction(int((epsilon * EPSILON_GRID).to_integral_value(rounding=ROUND_CEILING)), EPSILON_GRID)
 
 

@@ -38,6 +38,8 @@ class SystemEntropy:
     __slots__ = ()
 
     def below(self, bound: int) -> int:
+        if bound < 1:
+            raise ValueError("a draw needs at least one choice")
         bits = (bound - 1).bit_length()
         length = (bits + 7) // 8
         while True:

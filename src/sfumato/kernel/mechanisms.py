@@ -50,7 +50,7 @@ class DiscreteLaplace:
         return sqrt(2 * exp(-1 / t)) / -expm1(-1 / t)
 
     def error(self, confidence: float) -> int:
-        """The smallest k with P(|noise| <= k) >= confidence."""
+        """The smallest k with P(|noise| <= k) >= confidence, up to a billionth of k."""
         t = float(self.scale)
         # P(|noise| > k) = 2 q^(k+1) / (1 + q)
         bound = -t * (log((1 - confidence) / 2) + log1p(exp(-1 / t)))

@@ -19,61 +19,64 @@ LENGTH = len(f"{0:020d} {'0' * 64}\n")
 
 @dataclass(frozen=True, slots=True)
 class Anchor:
+    """Locked only while it is read or written, never while waiting for the ledger, so nobody can block anybody."""
+
     path: Path
 
-    @contextmanager
-    def held(self) -> Iterator["HeldAnchor"]:
-        """Nobody else reads or writes the anchor meanwhile."""
-        try:
-            descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600)
-        except OSError as error:
-            raise ledger_unwritable(str(self.path)) from error
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
-            yield HeldAnchor(self.path, descriptor)
-        finally:
-            os.close(descriptor)
-
-    def advance(self, entry: Entry) -> None:
-        """Remember this entry unless a newer one is remembered already."""
-        with self.held() as held:
-            known = held.remembered()
-            if known is None or known[0] < entry.seq:
-                held.remember(entry)
-
-
-@dataclass(frozen=True, slots=True)
-class HeldAnchor:
-    path: Path
-    descriptor: int
+    def outlived(self, chain: Chain) -> bool:
+        """Whether the ledger's file is gone while the anchor remembers it; asked before SQLite would make a new one."""
+        return self.remembered() is not None and not chain.path.exists()
 
     def check(self, chain: Chain) -> None:
         """Refuse a ledger that lacks the anchored entry.
 
-        Claim: raises when the ledger was deleted, or replaced by an older or another one, since the anchor was written.
+        Claim: raises when the ledger was emptied, or replaced by an older or another one, since the anchor was written.
         """
-        known = self.remembered()
+        known, last = self.remembered(), chain.last()
         if known is None:
-            if chain.path.exists() and chain.last() is not None:
+            # A ledger that holds no charge yet may have lost its process before the first anchor.
+            if last is not None and last.seq > 1:
                 raise anchor_gone(str(self.path))
             return
-        if not chain.path.exists():
-            raise ledger_gone(str(chain.path))
-        last = chain.last()
         if last is None:
             raise ledger_gone(str(chain.path))
         if chain.last("seq = ? AND hash = ?", *known) is None:
             raise ledger_rolled_back(last.seq, known[0])
 
     def remembered(self) -> tuple[int, str] | None:
-        text = os.pread(self.descriptor, LENGTH + 1, 0)
+        with self._held() as descriptor:
+            return self._read(descriptor)
+
+    def advance(self, entry: Entry) -> None:
+        """Remember this entry unless a newer one is remembered already."""
+        with self._held() as descriptor:
+            known = self._read(descriptor)
+            if known is not None and known[0] >= entry.seq:
+                return
+            try:
+                written = os.pwrite(descriptor, f"{entry.seq:020d} {entry.hash}\n".encode(), 0)
+            except OSError as error:
+                raise ledger_unwritable(str(self.path)) from error
+            if written != LENGTH:
+                raise ledger_unwritable(str(self.path))
+
+    @contextmanager
+    def _held(self) -> Iterator[int]:
+        try:
+            descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600)
+        except OSError as error:
+            raise ledger_unwritable(str(self.path)) from error
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            yield descriptor
+        finally:
+            os.close(descriptor)
+
+    def _read(self, descriptor: int) -> tuple[int, str] | None:
+        text = os.pread(descriptor, LENGTH + 1, 0)
         if not text:
             return None
         seq, _, digest = text.decode("ascii", "replace").partition(" ")
         if len(text) != LENGTH or not seq.isdigit():
             raise anchor_gone(str(self.path))
         return int(seq), digest.strip()
-
-    def remember(self, entry: Entry) -> None:
-        os.pwrite(self.descriptor, f"{entry.seq:020d} {entry.hash}\n".encode(), 0)
-        os.ftruncate(self.descriptor, LENGTH)

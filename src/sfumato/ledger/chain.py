@@ -49,12 +49,23 @@ class Entry:
 
     @property
     def content(self) -> dict[str, Any]:
-        parsed: dict[str, Any] = json.loads(self.body)
+        try:
+            parsed = json.loads(self.body)
+        except ValueError:
+            raise ledger_broken(self.seq) from None
+        if not isinstance(parsed, dict):
+            raise ledger_broken(self.seq)
         return parsed
+
+    def field(self, name: str) -> Any:
+        """A field of the body; an entry without it was not written by a ledger."""
+        if name not in self.content:
+            raise ledger_broken(self.seq)
+        return self.content[name]
 
     def expected_hash(self, previous: str) -> str:
         fields = [self.seq, self.kind, self.analyst, self.question, self.request, self.charge, self.body]
-        text = previous + json.dumps(fields, ensure_ascii=True, separators=(",", ":"))
+        text = previous + json.dumps(fields, ensure_ascii=True, separators=(",", ":"), default=repr)
         return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -107,8 +118,16 @@ class Chain:
         return entry
 
     def last(self, condition: str = "1", *values: object) -> Entry | None:
-        """The newest entry that meets a condition written in this package."""
-        return next(self._rows(f"WHERE {condition} ORDER BY seq DESC LIMIT 1", values), None)
+        """The newest entry that meets a condition written in this package.
+
+        Claim: raises when the entry was changed after it was written; nothing is built on a changed entry.
+        """
+        found = next(self._rows(f"WHERE {condition} ORDER BY seq DESC LIMIT 1", values), None)
+        if found is not None:
+            before = next(self._rows("WHERE seq = ?", (found.seq - 1,)), None)
+            if found.hash != found.expected_hash(GENESIS if before is None else before.hash):
+                raise ledger_broken(found.seq)
+        return found
 
     def entries(self, condition: str = "1", *values: object) -> Iterator[Entry]:
         return self._rows(f"WHERE {condition} ORDER BY seq", values)

@@ -4,26 +4,19 @@ import hashlib
 import json
 import secrets
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from decimal import ROUND_FLOOR, Context
+from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from pathlib import Path
-from typing import Literal
 
-from sfumato.errors import (
-    BudgetExceeded,
-    ledger_differs,
-    ledger_unreadable,
-    limit_differs,
-    over_budget,
-    request_conflict,
-)
+from sfumato.errors import ledger_differs, ledger_gone, ledger_unreadable, limit_differs, over_budget, request_conflict
 from sfumato.kernel.certify import Certified
-from sfumato.kernel.cost import Cost
 from sfumato.kernel.gate import Receipt, Release
 from sfumato.ledger.anchor import Anchor
 from sfumato.ledger.chain import Chain, Entry
-from sfumato.ledger.terms import Amount, Terms
+from sfumato.ledger.terms import Amount, Terms, rounded_down
 from sfumato.schema.budget import Budget
 from sfumato.schema.table import Schema
 
@@ -98,18 +91,31 @@ class Ledger:
             raise
 
     def _open(self, budget: Budget, described: dict[str, str]) -> None:
-        with self._anchor.held() as held:
-            held.check(self._chain)
-            first = self._chain.last("kind = 'open'")
+        if self._anchor.outlived(self._chain):
+            raise ledger_gone(str(self.path))
+        with self._chain.transaction() as chain:
+            self._anchor.check(chain)
+            first = chain.last("kind = 'open'")
             if first is None:
-                with self._chain.transaction() as chain:
-                    first = chain.append(
-                        "open", {"id": secrets.token_hex(16), "when": now(), **described, **_written(budget)}
-                    )
-                held.remember(first)
+                first = chain.append(
+                    "open", {"id": secrets.token_hex(16), "when": now(), **described, **_written(budget)}
+                )
+        self._anchor.advance(first)
         for what, given in described.items():
-            if first.content[what] != given:
-                raise ledger_differs(f"the {what}", first.content[what], given)
+            if first.field(what) != given:
+                raise ledger_differs(f"the {what}", first.field(what), given)
+
+    @contextmanager
+    def _writing(self) -> Iterator[Chain]:
+        """Hold the write lock, check the anchor, and let it remember the last entry once that is durable."""
+        if self._anchor.outlived(self._chain):
+            raise ledger_gone(str(self.path))
+        with self._chain.transaction() as chain:
+            self._anchor.check(chain)
+            yield chain
+            last = chain.last()
+        if last is not None:
+            self._anchor.advance(last)
 
     def charge(self, payment: Payment) -> Receipt | Stored:
         """A receipt for a new charge, or what an earlier one bought.
@@ -117,13 +123,13 @@ class Ledger:
         Claim: one charge at most for a request id, and for an unchanged question unless `fresh`; a charge whose
         process died before storing its release is resumed, because nothing of it was ever shown.
         """
-        terms = self.terms()
         cost = payment.certified.cost
-        with self._chain.transaction() as chain:
+        with self._writing() as chain:
+            terms = self.terms()
             known = self._known(payment)
             if known is not None:
                 return self._bought(known, payment)
-            total = self._admit(cost, terms, payment.analyst)
+            total, analyst_total = self._admit(payment, terms)
             entry = chain.append(
                 "charge",
                 {
@@ -131,8 +137,8 @@ class Ledger:
                     "currency": cost.currency,
                     "amount": str(cost.amount),
                     "spend": str(payment.spend),
-                    "total": str(total[0]),
-                    "analyst_total": str(total[1]),
+                    "total": str(total),
+                    "analyst_total": str(analyst_total),
                     "digest": payment.certified.digest,
                     "releases": [release.event for release in payment.certified.releases],
                 },
@@ -140,24 +146,21 @@ class Ledger:
                 question=payment.question,
                 request=payment.request,
             )
-        self._anchor.advance(entry)
         return Receipt(entry.seq, payment.certified.digest)
 
     def store(self, release: Release) -> Release:
         """Keep a release for ever; if its charge has one already, that one is the answer and this one is forgotten."""
-        with self._chain.transaction() as chain:
+        with self._writing() as chain:
             kept = chain.last("kind = 'release' AND charge = ?", release.entry)
             if kept is not None:
                 return _release(kept)
             values = [[str(value) for value in row] for row in release.values]
-            entry = chain.append("release", {"when": now(), "values": values}, charge=release.entry)
-        self._anchor.advance(entry)
+            chain.append("release", {"when": now(), "values": values}, charge=release.entry)
         return release
 
     def terms(self) -> Terms:
         """The limit in force; the policy must agree with it."""
-        entry = self._chain.last("kind IN ('open', 'limit')")
-        stored = None if entry is None else Budget(Fraction(entry.content["epsilon"]), Fraction(entry.content["delta"]))
+        stored = self._limit_in_force()
         if stored != self._budget:
             raise limit_differs(str(stored), str(self._budget))
         return Terms(self._budget)
@@ -166,32 +169,31 @@ class Ledger:
         terms = self.terms()
         total, analyst_total = self._totals(analyst)
         left = terms.limit - total
-        own_limit = self._analyst_limit(analyst, terms)
-        if own_limit is not None:
-            left = min(left, own_limit - analyst_total)
+        own = self._own_limit(analyst)
+        if own is not None:
+            left = min(left, terms.price(own).amount - analyst_total)
         limit = Amount(float(self._budget.epsilon), float(self._budget.delta))
         return Balance(limit, terms.spent(total), terms.left(left))
 
     def history(self) -> list[Charge]:
+        self._chain.verify()
         return [
             Charge(
                 entry.seq,
-                str(content["when"]),
+                entry.field("when"),
                 str(entry.analyst),
-                float(Fraction(str(content["spend"]))),
-                str(content["digest"]),
-                tuple(content["releases"]),
+                float(Fraction(entry.field("spend"))),
+                entry.field("digest"),
+                tuple(entry.field("releases")),
                 entry.request,
             )
             for entry in self._chain.entries("kind = 'charge'")
-            for content in [entry.content]
         ]
 
     def verify(self) -> int:
         """Check the whole chain and the anchor; the number of entries."""
         count = self._chain.verify()
-        with self._anchor.held() as held:
-            held.check(self._chain)
+        self._anchor.check(self._chain)
         return count
 
     def close(self) -> None:
@@ -201,20 +203,17 @@ class Ledger:
 
     def record_limit(self) -> None:
         """Make the policy's limit the one in force; its currency stays."""
-        entry = self._chain.last("kind IN ('open', 'limit')")
-        if entry is not None and (entry.content["delta"] == "0") != (self._budget.delta == 0):
-            raise ledger_differs("delta", entry.content["delta"], str(self._budget.delta))
-        self._record("limit", _written(self._budget))
+        with self._writing() as chain:
+            stored = self._limit_in_force()
+            if (stored.delta == 0) != (self._budget.delta == 0):
+                raise ledger_differs("delta", str(stored.delta), str(self._budget.delta))
+            chain.append("limit", {"when": now(), **_written(self._budget)})
 
     def limit_analyst(self, analyst: str, epsilon: Fraction) -> None:
         """Grant an analyst this much of the table's limit and no more."""
-        self.terms().price(epsilon)
-        self._record("analyst", {"epsilon": str(epsilon)}, analyst=analyst)
-
-    def _record(self, kind: Literal["limit", "analyst"], body: dict[str, str], analyst: str | None = None) -> None:
-        with self._chain.transaction() as chain:
-            entry = chain.append(kind, {"when": now(), **body}, analyst=analyst)
-        self._anchor.advance(entry)
+        with self._writing() as chain:
+            self.terms().price(epsilon)
+            chain.append("analyst", {"when": now(), "epsilon": str(epsilon)}, analyst=analyst)
 
     # ---- inside
     def _known(self, payment: Payment) -> Entry | None:
@@ -234,33 +233,40 @@ class Ledger:
         kept = self._chain.last("kind = 'release' AND charge = ?", charge.seq)
         if kept is None:
             return Receipt(charge.seq, payment.certified.digest)
-        return Stored(_release(kept), str(kept.content["when"]))
+        return Stored(_release(kept), kept.field("when"))
 
-    def _admit(self, cost: Cost, terms: Terms, analyst: str) -> tuple[Fraction, Fraction]:
-        """The totals after this charge, or BudgetExceeded."""
-        total, analyst_total = self._totals(analyst)
-        own_limit = self._analyst_limit(analyst, terms)
-        if own_limit is not None and analyst_total + cost.amount > own_limit:
-            raise self._too_much(cost, terms, f'analyst "{analyst}"', own_limit, own_limit - analyst_total)
-        if total + cost.amount > terms.limit:
-            raise self._too_much(cost, terms, "the table", terms.limit, terms.limit - total)
-        return _bounded(total + cost.amount), _bounded(analyst_total + cost.amount)
-
-    def _too_much(self, cost: Cost, terms: Terms, owner: str, limit: Fraction, left: Fraction) -> BudgetExceeded:
-        asked, available, allowed = terms.spent(cost.amount), terms.left(left), terms.left(limit)
-        return over_budget(_short(asked.epsilon), owner, _short(available.epsilon), _short(allowed.epsilon))
+    def _admit(self, payment: Payment, terms: Terms) -> tuple[Fraction, Fraction]:
+        """The totals after this charge, or BudgetExceeded, naming whoever has less left."""
+        amount = payment.certified.cost.amount
+        total, analyst_total = self._totals(payment.analyst)
+        pots = [(terms.limit - total, "the table", self._budget.epsilon)]
+        own = self._own_limit(payment.analyst)
+        if own is not None:
+            pots.append((terms.price(own).amount - analyst_total, f'analyst "{payment.analyst}"', own))
+        left, owner, limit = min(pots, key=lambda pot: pot[0])
+        if amount > left:
+            raise over_budget(
+                _rounded_up(payment.spend), owner, rounded_down(terms.left(left).epsilon), rounded_down(float(limit))
+            )
+        return _bounded(total + amount), _bounded(analyst_total + amount)
 
     def _totals(self, analyst: str) -> tuple[Fraction, Fraction]:
         newest = self._chain.last("kind = 'charge'")
         own = self._chain.last("kind = 'charge' AND analyst = ?", analyst)
         return (
-            Fraction(str(newest.content["total"])) if newest else Fraction(0),
-            Fraction(str(own.content["analyst_total"])) if own else Fraction(0),
+            Fraction(newest.field("total")) if newest else Fraction(0),
+            Fraction(own.field("analyst_total")) if own else Fraction(0),
         )
 
-    def _analyst_limit(self, analyst: str, terms: Terms) -> Fraction | None:
+    def _own_limit(self, analyst: str) -> Fraction | None:
         entry = self._chain.last("kind = 'analyst' AND analyst = ?", analyst)
-        return None if entry is None else terms.price(Fraction(str(entry.content["epsilon"]))).amount
+        return None if entry is None else Fraction(entry.field("epsilon"))
+
+    def _limit_in_force(self) -> Budget:
+        entry = self._chain.last("kind IN ('open', 'limit')")
+        if entry is None:
+            raise ledger_gone(str(self.path))
+        return Budget(Fraction(entry.field("epsilon")), Fraction(entry.field("delta")))
 
 
 def default_anchor(path: Path) -> Path:
@@ -273,10 +279,10 @@ def re_anchor(path: Path, anchor: Path | None = None) -> None:
     if not path.exists():
         raise ledger_unreadable(str(path))
     chain.verify()
-    with Anchor(anchor or default_anchor(path)).held() as held:
-        last = chain.last()
-        if held.remembered() is None and last is not None:
-            held.remember(last)
+    last = chain.last()
+    place = Anchor(anchor or default_anchor(path))
+    if last is not None and place.remembered() is None:
+        place.advance(last)
     chain.close()
 
 
@@ -285,8 +291,7 @@ def _written(budget: Budget) -> dict[str, str]:
 
 
 def _release(entry: Entry) -> Release:
-    values = entry.content["values"]
-    return Release(int(entry.charge or 0), tuple(tuple(int(v) for v in row) for row in values))
+    return Release(int(entry.charge or 0), tuple(tuple(int(v) for v in row) for row in entry.field("values")))
 
 
 def _bounded(total: Fraction) -> Fraction:
@@ -295,9 +300,10 @@ def _bounded(total: Fraction) -> Fraction:
     return Fraction(-((-total * ROUNDED_TO) // 1), ROUNDED_TO)
 
 
-def _short(epsilon: float) -> str:
-    """Six digits, rounded down: what is offered can be typed in and is granted."""
-    return f"{Context(prec=6, rounding=ROUND_FLOOR).create_decimal(repr(epsilon)).normalize():f}"
+def _rounded_up(spend: Fraction) -> str:
+    """Six digits, never less: a price just above the limit must not look like the limit."""
+    context = Context(prec=6, rounding=ROUND_CEILING)
+    return f"{context.divide(Decimal(spend.numerator), Decimal(spend.denominator)).normalize():f}"
 
 
 def now() -> str:

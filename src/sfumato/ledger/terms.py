@@ -1,6 +1,7 @@
 """The currency of a limit: what a spend costs in it, and what an amount means in (ε, δ)."""
 
 from dataclasses import dataclass
+from decimal import ROUND_FLOOR, Context
 from fractions import Fraction
 from math import inf, nextafter
 
@@ -20,7 +21,7 @@ class Amount:
     delta: float
 
     def __str__(self) -> str:
-        return f"epsilon {self.epsilon:.6g}" + (f", delta {self.delta:.6g}" if self.delta else "")
+        return f"epsilon {rounded_down(self.epsilon)}" + (f", delta {self.delta:.6g}" if self.delta else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,10 @@ class Terms:
             raise spend_too_small(shown(spend))
         return Cost(self.currency, amount)
 
+    def cost(self, spend: Fraction) -> Amount:
+        """(ε, δ) of one question, as its spend was typed."""
+        return Amount(_float_up(spend), float(self.conversion_delta))
+
     def spent(self, amount: Fraction) -> Amount:
         """(ε, δ) of everything charged so far, rounded up."""
         epsilon = epsilon_for(amount, self.conversion_delta) if self.budget.delta else amount
@@ -60,12 +65,18 @@ class Terms:
         if not self.budget.delta:
             return Amount(_float_down(amount), 0.0)
         epsilon = Fraction(int(epsilon_for(amount, self.conversion_delta) * FINEST_LEFT), FINEST_LEFT)
-        while epsilon > 0 and self._amount(epsilon) > amount:
-            epsilon -= Fraction(1, FINEST_LEFT)
-        return Amount(_float_down(epsilon), float(self.conversion_delta))
+        step = Fraction(1, FINEST_LEFT)
+        while epsilon > 0 and self._amount(Fraction(repr(_float_down(epsilon)))) > amount:
+            epsilon, step = epsilon - step, 2 * step
+        return Amount(max(_float_down(epsilon), 0.0), float(self.conversion_delta))
 
     def _amount(self, epsilon: Fraction) -> Fraction:
         return rho_for(epsilon, self.conversion_delta) if self.budget.delta else epsilon
+
+
+def rounded_down(value: float, digits: int = 6) -> str:
+    """A few digits of a number, never more than it: what is offered so can be typed in and is granted."""
+    return f"{Context(prec=digits, rounding=ROUND_FLOOR).create_decimal(repr(value)).normalize():f}"
 
 
 def _float_up(value: Fraction) -> float:

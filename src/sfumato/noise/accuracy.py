@@ -12,6 +12,7 @@ from sfumato.kernel.mechanisms import DiscreteLaplace, Event
 from sfumato.noise.calibration import NUMERIC, Calibrated, Price, calibrated, probability, whole_sensitivity
 from sfumato.noise.gaussian_delta import delta_above
 from sfumato.noise.grid import Grid
+from sfumato.noise.stairs import DiscreteStaircase, StaircaseNoise, staircase_noise
 from sfumato.noise.wordings import (
     delta_suffices,
     delta_without_use,
@@ -22,11 +23,14 @@ from sfumato.noise.wordings import (
 from sfumato.schema.numbers import Number, exact, exact_positive, shown, whole
 
 Test = Callable[[float], bool]
+Noise = Calibrated | StaircaseNoise
 
+NAMES = (*NUMERIC, "staircase")
 COARSE = 1000.0  # steps; noise narrower than this feels the grid, and its error is counted in steps
 LARGEST_MISS = Fraction(1, 10**12)
 SMALLEST_EPSILON = 1e-12  # of Gaussian noise: below, delta alone decides
 EPSILON_SPAN = (1e-200, 1e200)
+PRICE_SPAN = (1e-99, 1e99)  # what the calls accept as epsilon
 SEARCH_ACCURACY = 1e-9
 AGREEMENT = 1.001
 
@@ -52,17 +56,21 @@ def describe(
     rho: Number | None = None,
     entries: int = 1,
 ) -> Description:
-    """What "laplace", "geometric" or "gaussian" would do at this price; draws nothing.
+    """What "laplace", "geometric", "gaussian" or "staircase" would do at this price; draws nothing.
 
-    `scale` is the Laplace scale or the Gaussian standard deviation in the unit of the value; `error95` is what 95 %
-    of the draws stay within, for each entry.
+    `scale` is the Laplace scale, the Gaussian standard deviation or the mean error of a staircase (for Laplace noise
+    mean error and scale are one) in the unit of the value; `error95` is what 95 % of the draws stay within, for each
+    entry.
     """
     price, count = Price(epsilon, delta, rho), whole(entries, "entries", least=1)
-    noise = calibrated(mechanism, sensitivity, price=price, entries=count)
+    noise = _noise(mechanism, sensitivity, price=price, entries=count)
     error = _error(mechanism, noise, exact(sensitivity, "sensitivity"), Fraction(95, 100))
-    event = noise.law.event(noise.sensitivity)
+    if isinstance(noise, StaircaseNoise):
+        cost, event = {"epsilon": noise.law.epsilon}, noise.law.event()
+    else:
+        cost, event = dict(noise.cost), noise.law.event(noise.sensitivity)
     scale = _spread(noise) * float(noise.grid.step)
-    return Description(mechanism, MappingProxyType(dict(noise.cost)), event, noise.grid.step, scale, error)
+    return Description(mechanism, MappingProxyType(cost), event, noise.grid.step, scale, error)
 
 
 def interval(
@@ -79,11 +87,11 @@ def interval(
 
     Claim: laplace gives -sensitivity / epsilon · ln(1 - confidence), the real-valued form; geometric the smallest
     whole number that holds; gaussian the normal quantile times the standard deviation. Where the noise is narrower
-    than a thousand steps of the grid, the error is counted in steps, rounding included.
+    than a thousand steps of the grid, and for a staircase always, the error is counted in steps, rounding included.
     """
     level = _confidence(confidence)
     price, count = Price(epsilon, delta, rho), whole(entries, "entries", least=1)
-    noise = calibrated(mechanism, sensitivity, price=price, entries=count)
+    noise = _noise(mechanism, sensitivity, price=price, entries=count)
     return _error(mechanism, noise, exact(sensitivity, "sensitivity"), level)
 
 
@@ -99,8 +107,8 @@ def epsilon_for(
     """The smallest epsilon with which a draw stays within `error` with this probability: `interval` read backwards."""
     level, bound = _confidence(confidence), exact_positive(error, "error")
     change, count = exact_positive(sensitivity, "sensitivity"), whole(entries, "entries", least=1)
-    if mechanism not in NUMERIC:
-        raise mechanism_unknown(str(mechanism), NUMERIC)
+    if mechanism not in NAMES:
+        raise mechanism_unknown(str(mechanism), NAMES)
     if mechanism == "gaussian" and delta is None:
         raise gaussian_needs_delta()
     if mechanism != "gaussian" and delta is not None:
@@ -110,6 +118,8 @@ def epsilon_for(
             return _geometric_epsilon(whole_sensitivity(change), bound, level)
         case "laplace":
             epsilon = -float(change / bound) * log(1 - level)
+        case "staircase":
+            epsilon = _staircase_epsilon(change, float(bound), level, count)
         case _:
             epsilon = _gaussian_epsilon(Grid.holding(change, count), change, bound / _normal(level), delta)
     reached = interval(
@@ -120,7 +130,17 @@ def epsilon_for(
     return epsilon
 
 
-def _error(mechanism: str, noise: Calibrated, sensitivity: Fraction, level: Fraction) -> float:
+def _noise(mechanism: str, sensitivity: Number, *, price: Price, entries: int) -> Noise:
+    if mechanism == "staircase":
+        return staircase_noise(sensitivity, price=price, entries=entries)
+    if mechanism not in NAMES:
+        raise mechanism_unknown(str(mechanism), NAMES)
+    return calibrated(mechanism, sensitivity, price=price, entries=entries)
+
+
+def _error(mechanism: str, noise: Noise, sensitivity: Fraction, level: Fraction) -> float:
+    if isinstance(noise, StaircaseNoise):
+        return noise.error(float(level))
     if mechanism == "geometric":
         return noise.law.error(float(level))
     spread = _spread(noise)
@@ -131,9 +151,11 @@ def _error(mechanism: str, noise: Calibrated, sensitivity: Fraction, level: Frac
     return _normal(level) * spread * float(noise.grid.step)
 
 
-def _spread(noise: Calibrated) -> float:
-    """The Laplace scale or the Gaussian standard deviation, in steps."""
+def _spread(noise: Noise) -> float:
+    """The Laplace scale, the Gaussian standard deviation or the mean error of a staircase, in steps."""
     law = noise.law
+    if isinstance(law, DiscreteStaircase):
+        return law.mean_error()
     return float(law.scale) if isinstance(law, DiscreteLaplace) else law.deviation()
 
 
@@ -144,6 +166,14 @@ def _geometric_epsilon(sensitivity: int, error: Fraction, level: Fraction) -> fl
         return DiscreteLaplace.for_epsilon(Fraction(epsilon), sensitivity).error(float(level)) <= most
 
     return _smallest(enough, *EPSILON_SPAN)
+
+
+def _staircase_epsilon(sensitivity: Fraction, error: float, level: Fraction, entries: int) -> float:
+    def enough(epsilon: float) -> bool:
+        price = Price(Fraction(epsilon))
+        return staircase_noise(sensitivity, price=price, entries=entries).error(float(level)) <= error
+
+    return _smallest(enough, *PRICE_SPAN)
 
 
 def _gaussian_epsilon(grid: Grid, sensitivity: Fraction, deviation: Fraction, delta: Number | None) -> float:

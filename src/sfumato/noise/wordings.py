@@ -117,3 +117,52 @@ def monotone_not_boolean() -> UsageError:
     return UsageError(
         "monotone must be True or False.", "Say monotone=True only if one person moves all scores in one direction."
     )
+
+
+def staircase_single() -> UsageError:
+    return UsageError(
+        "staircase noise is for one number: on several, one person could cross an edge of the stairs in each.",
+        "Use laplace for a list or an array, or call staircase for each number with its share of epsilon.",
+    )
+
+
+def answers_empty() -> UsageError:
+    return UsageError("there is no answer to randomise.", "Pass at least one.")
+
+
+def answer_not_boolean() -> UsageError:
+    return UsageError(
+        "randomised response takes True or False, or members of the categories you list.",
+        'Pass booleans, or say which answers exist, e.g. categories=["tea", "coffee", "water"].',
+    )
+
+
+def answer_unknown() -> UsageError:
+    return UsageError(
+        "an answer is not one of the categories.",
+        "List every possible answer in categories before you look at the data, e.g. with one called other.",
+    )
+
+
+def categories_unusable() -> UsageError:
+    return UsageError(
+        "categories must be a list of two or more texts, numbers or other fixed values.",
+        'Write e.g. categories=["tea", "coffee", "water"].',
+    )
+
+
+def categories_repeated() -> UsageError:
+    return UsageError("a category is listed twice.", "List every category once.")
+
+
+def stream_unusable() -> UsageError:
+    return UsageError(
+        "values must be a list, a one-dimensional array or an iterator of numbers.", "Pass e.g. [12, 7, 31]."
+    )
+
+
+def classical_outside_proof(shown: str) -> UsageError:
+    return UsageError(
+        f"the classical Gaussian bound is proved for epsilon below 1 only, not for {shown}.",
+        "Use analytic_gaussian_deviation, which is exact for every epsilon and never larger below 1.",
+    )

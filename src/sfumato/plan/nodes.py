@@ -56,6 +56,10 @@ class ListedKey:
     column: Column
     values: tuple[CategoryValue, ...]
 
+    @property
+    def size(self) -> int:
+        return len(self.values)
+
 
 @dataclass(frozen=True, slots=True)
 class RangeKey:
@@ -68,6 +72,10 @@ class RangeKey:
     @property
     def values(self) -> tuple[int, ...]:
         return tuple(range(self.lower, self.upper + 1))
+
+    @property
+    def size(self) -> int:
+        return max(0, self.upper - self.lower + 1)
 
 
 Key = ListedKey | RangeKey
@@ -94,7 +102,7 @@ class Plan:
     def groups(self) -> int:
         count = 1
         for key in self.keys:
-            count *= len(key.values)
+            count *= key.size
         return count
 
     def digest(self) -> str:

@@ -6,12 +6,14 @@ from fractions import Fraction
 from typing import assert_never
 
 from sfumato.errors import (
+    bounds_too_wide,
     division_unbounded,
     duplicate_output,
     identifier_used,
     keys_undeclared,
     no_bounds,
     not_supported,
+    select_without_group,
     too_many_keys,
     unknown_column,
     unknown_table,
@@ -39,6 +41,8 @@ from sfumato.query.question import BoundCall, Mean, MeanOf, Question, SelectedCa
 from sfumato.schema.columns import Category, Float, Identifier, Int, Text
 from sfumato.schema.columns import Column as Declared
 from sfumato.schema.table import Schema
+
+WIDEST = Fraction(10) ** 250  # products of two such numbers still fit a double
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +80,7 @@ def bind(question: Question, schema: Schema) -> BoundQuestion:
     keys = tuple(_key(column, schema) for column in columns)
     groups = 1
     for key in keys:
-        groups *= key.upper - key.lower + 1 if isinstance(key, RangeKey) else len(key.values)
+        groups *= key.size
     if groups > MOST_GROUPS:
         raise too_many_keys(groups, MOST_GROUPS)
     _refuse_repeats(column.name for column in columns)
@@ -84,7 +88,10 @@ def bind(question: Question, schema: Schema) -> BoundQuestion:
     for item in question.selected:
         match item:
             case SelectedKey(name=name, column=column):
-                selected.append(BoundKey(name, columns.index(_resolve(column, schema))))
+                resolved = _resolve(column, schema)
+                if resolved not in columns:
+                    raise select_without_group(column.name)
+                selected.append(BoundKey(name, columns.index(resolved)))
             case SelectedCall(name=name):
                 selected.append(BoundAggregate(name, _call(item, schema)))
     _refuse_repeats(item.name for item in selected)
@@ -147,6 +154,8 @@ def _lattice(value: Expression, text: str, schema: Schema) -> Lattice:
     if found.bounds is None:
         raise no_bounds(text, _first_column(value))
     lower, upper = found.bounds
+    if max(abs(lower), abs(upper)) > WIDEST:
+        raise bounds_too_wide(text)
     return Lattice.covering(lower, upper, whole=found.whole)
 
 

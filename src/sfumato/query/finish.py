@@ -6,7 +6,7 @@ from itertools import product
 from math import sqrt
 from typing import Any
 
-from sfumato.errors import missing_extra, out_of_range
+from sfumato.errors import missing_extra, not_measured, out_of_range
 from sfumato.kernel.certify import Certified
 from sfumato.kernel.gate import Release
 from sfumato.kernel.mechanisms import Mechanism
@@ -18,6 +18,14 @@ from sfumato.query.rewrite import CountColumn, KeyColumn, MeanColumn, OutputColu
 
 Interval = tuple[float, float]
 CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True, slots=True)
+class Noise:
+    """What an error bar needs to know of a measure: its quantile and its standard deviation, in steps."""
+
+    error: int
+    deviation: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,17 +49,11 @@ class Answer:
 
         It speaks of the noise; what clipping to declared bounds may hide is not in it.
         """
-        if not isinstance(confidence, int | float) or not 0 < confidence < 1:
-            raise out_of_range("confidence", "0", "1", repr(confidence))
+        check_confidence(confidence)
         values, columns, mechanisms = self._numbers
-        return [
-            {
-                column.name: _interval(column, row, mechanisms, confidence)
-                for column in columns
-                if not isinstance(column, KeyColumn)
-            }
-            for row in values
-        ]
+        noises = [Noise(mechanism.error(confidence), mechanism.deviation()) for mechanism in mechanisms]
+        measured = [column for column in columns if not isinstance(column, KeyColumn)]
+        return [{column.name: _interval(column, row, noises) for column in measured} for row in values]
 
     def to_dict(self, confidence: float = CONFIDENCE) -> dict[str, Any]:
         """What `--format json` prints."""
@@ -84,10 +86,18 @@ class Answer:
     def plot(self, column: str | None = None) -> Any:
         """A Plotly figure of one aggregate (the first by default): a bar a group, with 95 % error bars."""
         keys = [c.name for c in self._numbers[1] if isinstance(c, KeyColumn)]
-        chosen = column or next(name for name in self.columns if name not in keys)
+        measured = [name for name in self.columns if name not in keys]
+        chosen = measured[0] if column is None else column
+        if chosen not in measured:
+            raise not_measured(chosen, measured)
         intervals = [row[chosen] for row in self.interval()]
         labels = [", ".join(str(row[key]) for key in keys) or chosen for row in self.rows]
         return bars(labels, [row[chosen] for row in self.rows], intervals, title=chosen)
+
+
+def check_confidence(confidence: float) -> None:
+    if isinstance(confidence, bool) or not isinstance(confidence, int | float) or not 0 < confidence < 1:
+        raise out_of_range("confidence", "0", "1", repr(confidence))
 
 
 def finish(
@@ -143,32 +153,26 @@ def _value(column: OutputColumn, key: tuple[Any, ...], row: tuple[int, ...]) -> 
             return _mean(Fraction(row[total], max(row[count], 1)), lattice)
 
 
-def _interval(
-    column: OutputColumn, row: tuple[int, ...], mechanisms: tuple[Mechanism, ...], confidence: float
-) -> Interval:
+def _interval(column: OutputColumn, row: tuple[int, ...], noises: list[Noise]) -> Interval:
     match column:
         case CountColumn(measure=measure):
-            error = mechanisms[measure].error(confidence)
-            return row[measure] - error, row[measure] + error
+            return row[measure] - noises[measure].error, row[measure] + noises[measure].error
         case SumColumn(measure=measure, lattice=lattice):
-            error = mechanisms[measure].error(confidence)
-            low, high = ((row[measure] + side * error) * lattice.step for side in (-1, 1))
+            low, high = ((row[measure] + side * noises[measure].error) * lattice.step for side in (-1, 1))
             return _in_units(low, lattice), _in_units(high, lattice)
         case MeanColumn(total=total, count=count, lattice=lattice):
-            return _mean_interval(row[total], row[count], mechanisms[total], mechanisms[count], lattice, confidence)
+            return _mean_interval(row[total], row[count], noises[total], noises[count], lattice)
         case _:
             raise TypeError("a key has no error bar")
 
 
-def _mean_interval(
-    total: int, count: int, of_total: Mechanism, of_count: Mechanism, lattice: Lattice, confidence: float
-) -> Interval:
+def _mean_interval(total: int, count: int, of_total: Noise, of_count: Noise, lattice: Lattice) -> Interval:
     """All a with |total - a·count| within its noise (Fieller): both noises count, and neither twice."""
-    width = max(mechanism.error(confidence) / mechanism.deviation() for mechanism in (of_total, of_count))
-    noise_total, noise_count = width * of_total.deviation(), width * of_count.deviation()
+    width = max((noise.error / noise.deviation for noise in (of_total, of_count) if noise.deviation), default=0.0)
+    noise_total, noise_count = width * of_total.deviation, width * of_count.deviation
     leading = float(count) ** 2 - noise_count**2
     if count <= 0 or leading <= 0:
-        return _mean(Fraction(lattice.lower - lattice.centre), lattice), _mean(Fraction(lattice.upper), lattice)
+        return float(lattice.lower * lattice.step), float(lattice.upper * lattice.step)
     middle = float(total) * float(count) / leading
     half = sqrt(max(0.0, middle**2 - (float(total) ** 2 - noise_total**2) / leading))
     return _mean(Fraction(middle - half), lattice), _mean(Fraction(middle + half), lattice)

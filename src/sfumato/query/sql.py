@@ -35,7 +35,8 @@ from sfumato.query.question import MeanOf, Question, SelectedCall, SelectedKey, 
 from sfumato.schema.numbers import exact
 
 LONGEST = 10_000
-DEEPEST = 60
+DEEPEST = 30  # the parser takes some twenty frames a bracket
+LONGEST_NUMBER = 100
 
 OPENING = {TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.CASE}
 CLOSING = {TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE, TokenType.END}
@@ -69,6 +70,8 @@ def parse(text: str) -> Question:
     keys: tuple[Column, ...] = ()
     if group is not None:
         _only(group, "expressions")
+        if not group.expressions:
+            raise not_supported("GROUP BY without a column", "Name the columns, or leave out GROUP BY.")
         keys = tuple(_column(node, alias) for node in group.expressions)
     return Question(
         table=table,
@@ -94,7 +97,9 @@ def _statement(text: str) -> exp.Select:
         raise not_sql(_where_it_stopped(error)) from None
     except Exception:  # noqa: BLE001 - a parser fed with hostile text: whatever it raises, the text is refused
         raise not_sql("it cannot be read") from None
-    found = [statement for statement in statements if statement is not None]
+    found = [
+        statement for statement in statements if statement is not None and not isinstance(statement, exp.Semicolon)
+    ]
     if len(found) != 1:
         raise not_sql("it must be one statement") if found else not_sql("it is empty")
     if not isinstance(found[0], exp.Select):
@@ -139,6 +144,8 @@ def _selected(node: exp.Expr, keys: tuple[Column, ...], alias: str) -> SelectedK
     if isinstance(node, exp.Alias):
         _only(node, "this", "alias")
         name, node = str(node.args["alias"].this), node.this
+        if not name.isprintable():
+            raise not_supported("a column name with control characters", "Use printable characters after AS.")
     if isinstance(node, exp.Column):
         column = _column(node, alias)
         if column.name.casefold() not in {key.name.casefold() for key in keys}:
@@ -151,8 +158,9 @@ def _call(node: exp.Expr, name: str | None, alias: str) -> SelectedCall:
     text = node.sql()[:80]
     call: CountRows | CountValues | SumOf | MeanOf
     match node:
-        case exp.Count(this=exp.Star()):
+        case exp.Count(this=exp.Star() as star):
             _only(node, "this", "big_int")
+            _only(star)
             call, label = CountRows(), "count"
         case exp.Count(this=exp.Distinct()):
             raise not_supported(text, "COUNT(*) and COUNT(x) work.")
@@ -189,6 +197,8 @@ def _condition(node: exp.Expr, alias: str, depth: int) -> Condition:
         case exp.In(this=operand):
             _only(node, "this", "expressions")
             choices = [_literal(choice) for choice in node.expressions]
+            if not choices:
+                raise not_supported("IN without a list", "Name the values, e.g. IN (1, 2).")
             return OneOf(_expression(operand, alias, depth + 1), tuple(choices))
         case exp.Between(this=operand):
             _only(node, "this", "low", "high")
@@ -234,6 +244,8 @@ def _literal(node: exp.Expr) -> Number | String:
                 raise not_supported("a text with control characters", "Compare with printable text.")
             return String(text)
         case exp.Literal(this=text):
+            if len(text) > LONGEST_NUMBER:
+                raise not_supported("this number", "Write numbers as decimals of ordinary size.")
             try:
                 return Number(exact(Decimal(text), "a number in the question"))
             except (InvalidOperation, UsageError):

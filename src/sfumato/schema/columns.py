@@ -1,6 +1,6 @@
 """What an owner declares about a column. A column that is not declared does not exist for analysts."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -48,7 +48,7 @@ class Category:
     values: tuple[CategoryValue, ...]
 
     def __init__(self, values: Sequence[CategoryValue]) -> None:
-        listed = tuple(values) if not isinstance(values, str) else ()
+        listed = tuple(values) if isinstance(values, Iterable) and not isinstance(values, str) else ()
         if not listed:
             raise no_categories()
         if len({type(value) for value in listed}) > 1 or not isinstance(listed[0], str | int):

@@ -84,6 +84,8 @@ def _read(path: Path) -> dict[str, Any]:
         raise file_unreadable(str(path), "it is not a text file in UTF-8") from None
     except tomllib.TOMLDecodeError as error:
         raise policy_malformed(path.name, str(error)) from None
+    except (ValueError, RecursionError):
+        raise policy_malformed(path.name, "a number is too long or lists are nested too deep") from None
 
 
 def _section(content: Mapping[str, Any], section: str, name: str) -> Mapping[str, Any]:
@@ -124,7 +126,7 @@ def _columns(section: object, name: str) -> dict[str, Column]:
         if not isinstance(declaration, dict) or "type" not in declaration:
             raise policy_lacks(name, f"columns.{column}", "type", f'{column} = {{ type = "text" }}')
         kind = declaration["type"]
-        if kind not in COLUMN_TYPES:
+        if not isinstance(kind, str) or kind not in COLUMN_TYPES:
             raise policy_unknown(name, f"columns.{column}", str(kind), COLUMN_TYPES)
         build, parameters = COLUMN_TYPES[kind]
         for parameter in declaration:

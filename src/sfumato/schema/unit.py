@@ -26,8 +26,8 @@ class Person:
     max_groups: int = 1
 
     def __post_init__(self) -> None:
-        whole(self.max_rows, "max_rows", least=1, most=MOST_ROWS)
-        whole(self.max_groups, "max_groups", least=1)
+        object.__setattr__(self, "max_rows", whole(self.max_rows, "max_rows", least=1, most=MOST_ROWS))
+        object.__setattr__(self, "max_groups", whole(self.max_groups, "max_groups", least=1))
         if self.max_rows < self.max_groups:
             raise groups_above_rows(self.max_rows, self.max_groups)
 

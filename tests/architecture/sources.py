@@ -1,0 +1,67 @@
+"""The package's own source, parsed: who imports what, who calls what."""
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import sfumato
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = Path(sfumato.__file__).parent
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file of the package under its name in it, e.g. 'ledger/chain.py'."""
+
+    name: str
+    text: str
+
+    @property
+    def tree(self) -> ast.Module:
+        return parsed(self.text)
+
+    def imports(self) -> Iterator[str]:
+        """Dotted names: `from a.b import c` gives a.b and a.b.c."""
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.Import):
+                yield from (alias.name for alias in node.names)
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                yield node.module
+                yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+    def calls(self) -> Iterator[str]:
+        """The last word of everything that is called: a.b.c() gives c."""
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.Call):
+                called = node.func
+                if isinstance(called, ast.Attribute):
+                    yield called.attr
+                elif isinstance(called, ast.Name):
+                    yield called.id
+
+
+@cache
+def parsed(text: str) -> ast.Module:
+    return ast.parse(text)
+
+
+@cache
+def sources() -> tuple[Source, ...]:
+    paths = sorted(PACKAGE.rglob("*.py"))
+    return tuple(Source(path.relative_to(PACKAGE).as_posix(), path.read_text(encoding="utf-8")) for path in paths)
+
+
+def importers(module: str) -> set[str]:
+    """The files that import a module, or something inside it."""
+    return {
+        source.name
+        for source in sources()
+        if any(name == module or name.startswith(f"{module}.") for name in source.imports())
+    }
+
+
+def callers(function: str) -> set[str]:
+    return {source.name for source in sources() if function in source.calls()}

@@ -1,0 +1,140 @@
+"""Single doors: one place that charges, one that releases, one that writes SQL, one a third-party package."""
+
+import ast
+
+import pytest
+
+from tests.architecture.sources import Source, callers, importers, sources
+
+
+def test_only_the_ledger_makes_receipts() -> None:
+    assert callers("Receipt") == {"ledger/ledger.py"}
+    assert importers("sfumato.kernel.gate.Receipt") == {"ledger/ledger.py"}
+
+
+def test_only_the_session_opens_the_gate() -> None:
+    assert importers("sfumato.kernel.gate.release") == {"session.py"}
+    assert "release" in set(next(source for source in sources() if source.name == "session.py").calls())
+
+
+def test_only_the_gate_and_the_ledger_make_releases() -> None:
+    assert callers("Release") == {"kernel/gate.py", "ledger/ledger.py"}
+
+
+def test_only_the_session_pays() -> None:
+    assert importers("sfumato.ledger.ledger.Payment") == {"session.py"}
+    assert callers("Payment") == {"session.py"}
+
+
+def test_a_receipt_is_redeemed_in_the_gate_before_anything_is_drawn() -> None:
+    gate = next(source for source in sources() if source.name == "kernel/gate.py")
+    assert callers("redeem") == {"kernel/gate.py"}
+    release = next(node for node in gate.tree.body if isinstance(node, ast.FunctionDef) and node.name == "release")
+    lines = {
+        node.func.attr: node.lineno
+        for node in ast.walk(release)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+    }
+    assert lines["redeem"] < lines["draw"]
+
+
+def test_the_charge_comes_before_the_engine() -> None:
+    session = next(source for source in sources() if source.name == "session.py")
+    ask = next(node for node in ast.walk(session.tree) if isinstance(node, ast.FunctionDef) and node.name == "ask")
+    lines: dict[str, int] = {}
+    for node in ast.walk(ask):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            lines.setdefault(node.func.attr, node.lineno)
+    assert lines["charge"] < lines["run"] < lines["store"]
+
+
+@pytest.mark.parametrize("module", ["bulk", "lazy", "exact"])
+def test_only_mechanisms_use_samplers(module: str) -> None:
+    folders = {name.split("/")[0] for name in importers(f"sfumato.kernel.{module}")}
+    assert folders <= {"kernel", "noise", "local", "geo"}
+
+
+def test_only_the_session_and_public_mechanisms_touch_the_systems_randomness() -> None:
+    users = importers("sfumato.kernel.entropy.SystemEntropy") | callers("SystemEntropy")
+    assert {name.split("/")[0] for name in users} <= {"session.py", "noise", "local", "geo", "audit"}
+
+
+def test_only_the_emitter_writes_sql_for_questions() -> None:
+    assert importers("sfumato.engines.emit.emit") == {"session.py"}
+    assert importers("sfumato.engines.emit") <= {"session.py", "engines/duckdb.py", "engines/spark.py"}
+
+
+def test_only_engines_ledger_and_tour_execute_sql() -> None:
+    """The tour plays the attacker on its own made-up town."""
+    executing = {
+        name for name in callers("execute") | callers("executemany") | callers("sql") if name != "query/sql.py"
+    }
+    assert {name for name in executing if not name.startswith(("engines/", "cli/tour/"))} == {"ledger/chain.py"}
+
+
+def test_the_analysts_text_is_parsed_in_one_file() -> None:
+    assert importers("sqlglot") == {"query/sql.py"}
+
+
+@pytest.mark.parametrize(
+    ("package", "homes"),
+    [
+        ("duckdb", {"engines/duckdb.py"}),
+        ("sqlite3", {"ledger/chain.py"}),
+        ("ssl", {"kernel/entropy.py"}),
+    ],
+)
+def test_one_file_a_package(package: str, homes: set[str]) -> None:
+    assert {name for name in importers(package) if not name.startswith("cli/tour/")} == homes
+
+
+@pytest.mark.parametrize("module", ["random", "numpy.random"])
+def test_seeded_generators_stay_in_simulate(module: str) -> None:
+    assert {name for name in importers(module) if not name.startswith("simulate/")} == set()
+    for source in sources():
+        if not source.name.startswith("simulate/"):
+            assert not any(_is_numpy_random(node) for node in ast.walk(source.tree)), source.name
+
+
+def _is_numpy_random(node: ast.AST) -> bool:
+    return (
+        isinstance(node, ast.Attribute)
+        and node.attr == "random"
+        and isinstance(node.value, ast.Name)
+        and node.value.id in ("np", "numpy")
+    )
+
+
+def test_nothing_is_evaluated_or_unpickled() -> None:
+    assert callers("eval") | callers("exec") == set()
+    for module in ("pickle", "marshal", "shelve", "subprocess", "yaml", "socket", "urllib.request", "http.client"):
+        homes = {name for name in importers(module) if not name.startswith(("labs/", "server/"))}
+        assert homes == set(), module
+
+
+def test_every_error_is_one_of_ours() -> None:
+    """A builtin error means a bug: where people's input arrives, errors.py has a sentence for it."""
+    for source in sources():
+        if source.name.startswith(("session", "cli/", "query/")) and not source.name.startswith("cli/tour/"):
+            assert not set(_raised(source)) & {"Exception", "RuntimeError", "AssertionError"}, source.name
+
+
+def _raised(source: Source) -> list[str]:
+    raised = [node.exc for node in ast.walk(source.tree) if isinstance(node, ast.Raise)]
+    calls = [error.func if isinstance(error, ast.Call) else error for error in raised]
+    return [called.id for called in calls if isinstance(called, ast.Name)]
+
+
+def test_no_assert_guards_anything_in_the_package() -> None:
+    """python -O would remove it."""
+    for source in sources():
+        assert not any(isinstance(node, ast.Assert) for node in ast.walk(source.tree)), source.name
+
+
+def test_no_function_imports_the_package() -> None:
+    for source in sources():
+        if source.name != "__init__.py":
+            for function in ast.walk(source.tree):
+                if isinstance(function, ast.FunctionDef):
+                    inside = Source(source.name, ast.unparse(function))
+                    assert not any(name.startswith("sfumato") for name in inside.imports()), source.name

@@ -1,0 +1,321 @@
+"""Every command of the walk in every format: init, ask, explain, budget, history, ledger."""
+
+import csv
+import io
+import json
+import re
+import tomllib
+from collections.abc import Callable
+from decimal import Decimal
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+
+Shell = Callable[..., tuple[int, str, str]]
+COUNT = "SELECT COUNT(*) AS n FROM people"
+BY_SEX = "SELECT sex, COUNT(*) AS n, AVG(income) AS income FROM people GROUP BY sex"
+
+
+def read_csv(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+@pytest.fixture
+def said(shell: Shell) -> Callable[..., str]:
+    """What a command that succeeds says; nothing may be on standard error."""
+
+    def call(*arguments: object) -> str:
+        code, out, err = shell(*arguments)
+        assert (code, err) == (0, "")
+        return out
+
+    return call
+
+
+# ---- init
+
+
+def test_init_drafts_a_policy_that_can_be_asked_at_once(said, policy: Path) -> None:
+    policy.unlink()
+    out = said("init", policy.with_suffix(".csv"))
+    assert out.startswith(f"Wrote {policy}.")
+    draft = tomllib.loads(policy.read_text())
+    assert draft["data"] == {"source": "people.csv", "table": "people"}
+    assert draft["unit"]["id"] == "user_id"
+    assert draft["columns"]["age"] == {"type": "int", "lower": 0, "upper": 120}
+    assert draft["columns"]["income"] == {"type": "float"}
+    assert draft["columns"]["sex"] == {"type": "text"}
+    assert draft["columns"]["name"] == {"type": "identifier"}
+    assert "user_id" not in draft["columns"]
+    said("ask", policy, COUNT, "--spend", "0.1")
+
+
+def test_init_looks_at_no_value(said, tmp_path: Path) -> None:
+    """Two tables with the same names and types get the same draft."""
+    drafts = []
+    for name, rows in (("a", [1, 2, 3]), ("b", [70, 80, 90])):
+        folder = tmp_path / name
+        folder.mkdir()
+        pyarrow.parquet.write_table(pa.table({"user_id": rows, "score": rows}), folder / "people.parquet")
+        said("init", folder / "people.parquet")
+        drafts.append((folder / "people.toml").read_text())
+    assert drafts[0] == drafts[1]
+
+
+def test_init_keeps_an_existing_policy(shell: Shell, policy: Path, tmp_path: Path) -> None:
+    before = policy.read_text()
+    code, _, err = shell("init", tmp_path / "people.csv")
+    assert code == 2
+    assert "exists already" in err
+    assert policy.read_text() == before
+    assert shell("init", tmp_path / "people.csv", "--force")[0] == 0
+    assert policy.read_text() != before
+    assert shell("init", tmp_path / "people.csv", "--output", tmp_path / "other.toml")[0] == 0
+    assert (tmp_path / "other.toml").read_text() == policy.read_text()
+
+
+@pytest.mark.parametrize(("name", "says"), [("missing.csv", "there is no file"), ("people.xlsx", "neither .csv nor")])
+def test_init_says_what_it_cannot_read(shell: Shell, tmp_path: Path, name: str, says: str) -> None:
+    if name.endswith("xlsx"):
+        (tmp_path / name).write_bytes(b"PK")
+    code, _, err = shell("init", tmp_path / name)
+    assert code == 5
+    assert says in err
+
+
+# ---- ask
+
+
+def test_ask_prints_a_table_with_errors_and_price(said, policy: Path) -> None:
+    out = said("ask", policy, BY_SEX, "--spend", "0.5")
+    for part in ("sex", "n ±", "income ±", "│ f", "│ m", "± at 95 %.", "Protects one person (user_id"):
+        assert part in out
+    assert "Cost epsilon 0.5. Spent in all epsilon 0.5; left epsilon 2.5." in out
+    again = said("ask", policy, BY_SEX, "--spend", "0.5")
+    assert "Asked before on 20" in again
+    assert ": free. " in again
+    assert again.splitlines()[:6] == out.splitlines()[:6]
+
+
+def test_ask_prints_json(said, policy: Path) -> None:
+    out = json.loads(said("ask", policy, BY_SEX, "--spend", "0.5", "--format", "json", "--confidence", "0.8"))
+    assert (out["columns"], out["confidence"], out["cached"]) == (["sex", "n", "income"], 0.8, False)
+    again = json.loads(said("ask", policy, BY_SEX, "--spend=0.5", "--format=json", "--confidence=0.8"))
+    assert again == {**out, "cached": True}
+
+
+def test_ask_prints_csv(said, policy: Path) -> None:
+    rows = read_csv(said("ask", policy, BY_SEX, "--spend", "0.5", "--format", "csv"))
+    assert list(rows[0]) == ["sex", "n", "income", "n_low", "n_high", "income_low", "income_high"]
+    assert [row["sex"] for row in rows] == ["f", "m"]
+    for row in rows:
+        assert int(row["n_low"]) <= int(row["n"]) <= int(row["n_high"])
+
+
+@pytest.mark.parametrize("form", ["table", "json", "csv"])
+def test_ask_writes_to_a_file(said, policy: Path, tmp_path: Path, form: str) -> None:
+    shown = said("ask", policy, BY_SEX, "--spend", "0.5", "--format", form)
+    target = tmp_path / "answer"
+    assert said("ask", policy, BY_SEX, "--spend", "0.5", "--format", form, "--output", target) == ""
+    if form == "csv":
+        assert target.read_text(encoding="utf-8") == shown
+    else:
+        assert "income" in target.read_text(encoding="utf-8")
+
+
+def test_ask_fresh_request_and_analyst(said, policy: Path) -> None:
+    ask = ("ask", policy, COUNT, "--spend", "0.25", "--format", "json")
+    said(*ask)
+    assert json.loads(said(*ask, "--fresh"))["cached"] is False
+    assert json.loads(said(*ask, "--analyst", "press"))["cached"] is False
+    said(*ask, "--fresh", "--request", "id-17")
+    assert json.loads(said(*ask, "--fresh", "--request", "id-17"))["cached"] is True
+    lines = json.loads(said("history", policy, "--format", "json"))
+    assert [line["analyst"] for line in lines] == ["analyst", "analyst", "press", "analyst"]
+    assert [line["request"] for line in lines] == [None, None, None, "id-17"]
+
+
+def test_names_given_by_the_analyst_never_hide_a_number(said, policy: Path) -> None:
+    question = 'SELECT COUNT(*) AS n, COUNT(age) AS n_low, COUNT(income) AS "n ±" FROM people'
+    ask = ("ask", policy, question, "--spend", "0.5", "--format")
+    true = json.loads(said(*ask, "json"))["rows"][0]
+    row = read_csv(said(*ask, "csv"))[0]
+    assert {name: int(row[name]) for name in true} == true
+    assert len(row) == 9
+    table = said(*ask, "table")
+    for number in true.values():
+        assert f" {number:,} " in table
+
+
+def test_names_that_look_like_markup_are_printed_as_they_are(said, policy: Path) -> None:
+    for name in ("[/b]", "[red]x[/red]", "[link=x]"):
+        assert name in said("ask", policy, f'SELECT COUNT(*) AS "{name}" FROM people', "--spend", "0.1")
+
+
+@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r"])
+def test_no_cell_of_a_csv_is_a_formula(said, policy: Path, start: str) -> None:
+    formula = f"{start}HYPERLINK(1)"
+    text = policy.read_text().replace('["m", "f"]', json.dumps(["m", formula]))
+    policy.write_text(text)
+    rows = list(csv.reader(io.StringIO(said("ask", policy, BY_SEX, "--spend", "0.5", "--format", "csv"))))
+    assert sorted(row[0] for row in rows[1:]) == sorted(["m", f"'{formula}"])
+    if start.isprintable():
+        question = f'SELECT COUNT(*) AS "{formula}" FROM people'
+        header = next(csv.reader(io.StringIO(said("ask", policy, question, "--spend", "0.5", "--format", "csv"))))
+        assert all(name.startswith("'") for name in header)
+
+
+def test_a_negative_number_in_a_csv_stays_a_number(said, policy: Path, tmp_path: Path) -> None:
+    (tmp_path / "people.csv").write_text("user_id,age,income,wealth,sex,city,name\n")
+    seen = []
+    for number in range(20):
+        question = f"SELECT COUNT(*) AS n FROM people WHERE age > {20 + number}"
+        seen.append(int(read_csv(said("ask", policy, question, "--spend", "0.1", "--format", "csv"))[0]["n"]))
+    assert min(seen) < 0
+
+
+# ---- explain
+
+
+def test_explain_prints_text_json_and_csv(said, policy: Path, tmp_path: Path) -> None:
+    explain = ("explain", policy, BY_SEX, "--spend", "0.5", "--format")
+    assert "Error bars (95 %):" in said(*explain, "table")
+    content = json.loads(said(*explain, "json"))
+    assert content["groups"] == 2
+    rows = read_csv(said(*explain, "csv"))
+    assert list(rows[0]) == ["measures", "sensitivity", "rule", "share"]
+    assert [row["sensitivity"] for row in rows] == [str(step["sensitivity"]) for step in content["steps"]]
+    assert said(*explain, "json", "--output", tmp_path / "plan.json") == ""
+    assert json.loads((tmp_path / "plan.json").read_text()) == content
+    assert json.loads(said("history", policy, "--format", "json")) == []
+
+
+# ---- budget and history
+
+
+def test_budget_prints_table_json_and_csv(said, policy: Path, tmp_path: Path) -> None:
+    said("ask", policy, COUNT, "--spend", "0.5")
+    table = said("budget", policy)
+    for part in ("limit", "spent", "left", "2.5", "Protects one person", "1 charge"):
+        assert part in table
+    content = json.loads(said("budget", policy, "--format", "json"))
+    assert content["limit"] == {"epsilon": 3, "delta": 0}
+    assert content["spent"] == {"epsilon": 0.5, "delta": 0}
+    assert content["left"] == {"epsilon": 2.5, "delta": 0}
+    assert (content["charges"], content["analyst"]) == (1, "analyst")
+    rows = read_csv(said("budget", policy, "--format", "csv"))
+    assert [(row[""], float(row["epsilon"]), float(row["delta"])) for row in rows] == [
+        ("limit", 3, 0),
+        ("spent", 0.5, 0),
+        ("left", 2.5, 0),
+    ]
+    assert said("budget", policy, "--format", "json", "--output", tmp_path / "budget.json") == ""
+    assert json.loads((tmp_path / "budget.json").read_text()) == content
+
+
+def test_budget_says_that_parts_need_not_add_up(said, policy: Path) -> None:
+    hint = "need not add up to the limit"
+    assert hint not in said("budget", policy)
+    policy.write_text(policy.read_text().replace("epsilon = 3", "epsilon = 3\ndelta = 1e-6") + "\n")
+    policy.with_suffix(".ledger").unlink()
+    policy.with_suffix(".ledger.anchor").unlink()
+    assert hint in said("budget", policy)
+
+
+def test_what_budget_prints_as_left_is_granted(said, policy: Path) -> None:
+    policy.write_text(policy.read_text().replace("epsilon = 3", "epsilon = 40\ndelta = 1e-6"))
+    for number in range(8):
+        footer = said("ask", policy, COUNT, "--spend", f"{1 + number / 7:.3f}")
+        printed = {row[""]: row["epsilon"] for row in read_csv(said("budget", policy, "--format", "csv"))}
+        exactly = json.loads(said("budget", policy, "--format", "json"))
+        assert Decimal(printed["left"]) <= Decimal(repr(exactly["left"]["epsilon"]))
+        beside = re.search(r"left epsilon ([\d.]+\d)", footer)[1]
+        assert Decimal(beside) <= Decimal(repr(exactly["left"]["epsilon"]))
+
+
+def test_history_prints_table_json_and_csv(said, policy: Path, tmp_path: Path) -> None:
+    assert json.loads(said("history", policy, "--format", "json")) == []
+    assert read_csv(said("history", policy, "--format", "csv")) == []
+    said("ask", policy, BY_SEX, "--spend", "0.5")
+    table = said("history", policy)
+    assert "discrete_laplace" in table
+    line = json.loads(said("history", policy, "--format", "json"))[0]
+    assert (line["entry"], line["spend"], line["analyst"]) == (2, 0.5, "analyst")
+    assert len(line["releases"]) == 3
+    row = read_csv(said("history", policy, "--format", "csv"))[0]
+    assert (row["entry"], row["spend"]) == ("2", "0.5")
+    assert row["plan"] == line["digest"][:12]
+    assert said("history", policy, "--output", tmp_path / "h") == ""
+    assert "discrete_laplace" in (tmp_path / "h").read_text()
+
+
+# ---- ledger
+
+
+def test_ledger_verify(said, shell: Shell, policy: Path) -> None:
+    said("ask", policy, COUNT, "--spend", "0.5")
+    assert said("ledger", "verify", policy) == "3 entries, all sound.\n"
+    verified = {"ledger": "people.ledger", "entries": 3, "verified": True}
+    assert json.loads(said("ledger", "verify", policy, "--format", "json")) == verified
+    assert said("ledger", "verify", policy, "--format", "csv") == "ledger,entries,verified\npeople.ledger,3,True\n"
+    anchor = policy.with_suffix(".ledger.anchor")
+    anchor.unlink()
+    code, _, err = shell("ledger", "verify", policy, "--format", "json")
+    assert code == 5
+    assert json.loads(err)["error"] == "LedgerDamaged"
+    assert "--re-anchor" in json.loads(err)["hint"]
+    assert said("ledger", "verify", policy, "--re-anchor") == "3 entries, all sound.\n"
+    assert said("ledger", "verify", policy) == "3 entries, all sound.\n"
+
+
+@pytest.mark.parametrize("body", ["rubbish", "{}", "[]"])
+@pytest.mark.parametrize("entry", [1, 2, 3])
+def test_a_tampered_ledger_is_reported_by_every_command(
+    said, shell: Shell, policy: Path, body: str, entry: int
+) -> None:
+    said("ask", policy, COUNT, "--spend", "0.5")
+    connection = __import__("sqlite3").connect(policy.with_suffix(".ledger"))
+    connection.execute("DROP TRIGGER no_update")
+    connection.execute("UPDATE entry SET body = ? WHERE seq = ?", (body, entry))
+    connection.commit()
+    connection.close()
+    code, out, err = shell("ledger", "verify", policy)
+    assert (code, out) == (5, "")
+    assert err.startswith(f"LedgerDamaged: entry {entry} of the ledger does not match its hash.")
+    code, out, err = shell("ask", policy, COUNT, "--spend", "0.5")
+    assert (code, out) == (5, "")
+    assert err.startswith("LedgerDamaged: ")
+
+
+def test_ledger_raise(said, shell: Shell, policy: Path) -> None:
+    said("ask", policy, COUNT, "--spend", "3")
+    policy.write_text(policy.read_text().replace("epsilon = 3", "epsilon = 4.5"))
+    code, _, err = shell("ask", policy, BY_SEX, "--spend", "1")
+    assert code == 2
+    assert "the limit in force is epsilon 3, the policy now says epsilon 4.5" in err
+    assert said("ledger", "raise", policy) == "The limit is now epsilon 4.5.\n"
+    assert json.loads(said("ledger", "raise", policy, "--format", "json")) == {"epsilon": 4.5, "delta": 0}
+    assert said("ledger", "raise", policy, "--format", "csv") == "epsilon,delta\n4.5,0.0\n"
+    said("ask", policy, BY_SEX, "--spend", "1")
+
+
+def test_ledger_analyst(said, shell: Shell, policy: Path) -> None:
+    assert said("ledger", "analyst", policy, "press", "--epsilon", "0.5") == '"press" may spend epsilon 0.5 in all.\n'
+    content = json.loads(said("ledger", "analyst", policy, "press", "--epsilon", "0.4", "--format", "json"))
+    assert content == {"analyst": "press", "epsilon": 0.4}
+    said("ledger", "analyst", policy, "=press", "--epsilon", "0.5", "--format", "csv")
+    code, _, err = shell("ask", policy, COUNT, "--spend", "0.5", "--analyst", "press")
+    assert code == 4
+    assert 'analyst "press" has 0.4 left of 0.4' in err
+    left = json.loads(said("budget", policy, "--analyst", "press", "--format", "json"))["left"]
+    assert left == {"epsilon": 0.4, "delta": 0}
+
+
+def test_opened_ledgers_are_closed_again(said, policy: Path) -> None:
+    """A closed SQLite ledger leaves no log behind: the file alone can be copied."""
+    said("ask", policy, COUNT, "--spend", "0.5")
+    for arguments in (["verify", policy], ["raise", policy], ["analyst", policy, "press", "--epsilon", "1"]):
+        said("ledger", *arguments)
+        assert not policy.with_suffix(".ledger-wal").exists()

@@ -1,0 +1,52 @@
+"""Every mechanism keeps the contract, and none is without one."""
+
+import importlib
+import inspect
+import pkgutil
+
+import pytest
+
+import sfumato.kernel
+import sfumato.noise as noise
+from tests.contract.answers import ANSWERS
+from tests.contract.check_mechanism import Spec, check_mechanism
+from tests.contract.choices import CHOICES
+from tests.contract.numbers import NUMBERS
+
+SPECS = {spec.name: spec for spec in (*NUMBERS, *CHOICES, *ANSWERS)}
+NO_MECHANISMS = {
+    "Description",
+    "analytic_gaussian_deviation",
+    "classical_gaussian_deviation",
+    "describe",
+    "epsilon_for",
+    "interval",
+}
+
+
+@pytest.mark.parametrize("spec", SPECS.values(), ids=SPECS)
+def test_contract(spec: Spec) -> None:
+    check_mechanism(spec)
+
+
+def without_contract(names: set[str]) -> set[str]:
+    return names - NO_MECHANISMS - SPECS.keys() - {name for spec in SPECS.values() for name in spec.also}
+
+
+def test_every_public_mechanism_has_a_contract() -> None:
+    assert without_contract(set(noise.__all__)) == set()
+    assert set(noise.__all__) >= NO_MECHANISMS
+
+
+def test_a_mechanism_without_a_contract_is_noticed() -> None:
+    assert without_contract({*noise.__all__, "cauchy"}) == {"cauchy"}
+
+
+def test_every_class_of_the_kernel_that_draws_has_a_contract() -> None:
+    drawing = set()
+    for module in pkgutil.iter_modules(sfumato.kernel.__path__):
+        for name, kind in vars(importlib.import_module(f"sfumato.kernel.{module.name}")).items():
+            if inspect.isclass(kind) and hasattr(kind, "draw") and kind.__module__.startswith("sfumato.kernel"):
+                drawing.add(name)
+    assert {"DiscreteLaplace", "DiscreteGaussian", "Exponential", "PermuteAndFlip", "KeySelection"} <= drawing
+    assert drawing - SPECS.keys() == set()

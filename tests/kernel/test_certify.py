@@ -1,0 +1,222 @@
+"""From a plan to its sensitivity and cost: every rule, and every refusal."""
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from sfumato.errors import Refused
+from sfumato.kernel import certify as certify_module
+from sfumato.kernel.certify import MOST_GROUPS, CertifiedRelease, Sensitivity, certify
+from sfumato.kernel.cost import Cost
+from sfumato.kernel.mechanisms import DiscreteGaussian, DiscreteLaplace
+from sfumato.plan.expressions import (
+    AllOf,
+    AnyOf,
+    Arithmetic,
+    Column,
+    Comparison,
+    IsNull,
+    Negative,
+    Not,
+    Number,
+    OneOf,
+    String,
+)
+from sfumato.plan.lattice import Lattice
+from sfumato.plan.nodes import CentredSum, CountRows, CountValues, Measure, RangeKey, Sum
+from tests.kernel.plans import AGE, BY_AGE, BY_SEX, PERSON, measure, plan, schema
+
+INCOME, NAME, ELSEWHERE = Column("income"), Column("name"), Column("elsewhere")
+
+
+# ---- sensitivity -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("aggregate", "per_row"),
+    [
+        (CountRows(), 1),
+        (CountValues(INCOME), 1),
+        (Sum(INCOME, AGE), 90),
+        (Sum(INCOME, Lattice(-100, 90, 3)), 100),
+        (Sum(INCOME, Lattice(-100, -90, 0)), 100),
+        (CentredSum(INCOME, AGE), 37),  # from 53, the lower middle, to 90
+        (CentredSum(INCOME, Lattice(0, 10, -4)), 5),
+        (CentredSum(INCOME, Lattice(-3, -2, 0)), 1),
+        (CentredSum(INCOME, Lattice(-7, 4, 0)), 6),
+    ],
+)
+def test_sensitivity(aggregate: Any, per_row: int) -> None:
+    by_row = certify(plan(measure(aggregate)), schema(), "epsilon").releases[0]
+    assert by_row.sensitivity.bound == per_row
+    by_person = certify(plan(measure(aggregate), unit=PERSON), schema(PERSON), "epsilon").releases[0]
+    assert by_person.sensitivity.bound == 20 * per_row
+    assert str(per_row) in by_row.sensitivity.rule
+    assert "20 rows" in by_person.sensitivity.rule
+
+
+@pytest.mark.parametrize("lower", range(-6, 7))
+@pytest.mark.parametrize("width", range(1, 8))
+def test_sensitivity_is_the_largest_contribution_of_one_row(lower: int, width: int) -> None:
+    lattice = Lattice(lower, lower + width, 0)
+    steps = range(lower, lower + width + 1)
+    plain = certify(plan(measure(Sum(INCOME, lattice))), schema(), "epsilon").releases[0]
+    assert plain.sensitivity.bound == max(abs(k) for k in steps)
+    centred = certify(plan(measure(CentredSum(INCOME, lattice))), schema(), "epsilon").releases[0]
+    assert centred.sensitivity.bound == max(abs(k - lattice.centre) for k in steps)
+
+
+def test_keys_do_not_change_the_sensitivity() -> None:
+    one = certify(plan(measure()), schema(), "epsilon")
+    many = certify(plan(measure(), keys=(BY_SEX, BY_AGE)), schema(), "epsilon")
+    assert one.releases == many.releases
+    assert one.cost == many.cost
+    assert one.digest != many.digest
+
+
+# ---- mechanism and cost ------------------------------------------------------------------------------------
+
+
+def test_laplace_is_paid_in_epsilon() -> None:
+    certified = certify(
+        plan(measure(Sum(INCOME, AGE), Fraction(1, 3)), measure(share=Fraction(1, 5))), schema(), "epsilon"
+    )
+    assert certified.cost == Cost("epsilon", Fraction(8, 15))
+    assert certified.releases[0].mechanism == DiscreteLaplace(Fraction(270))
+    assert certified.releases[1].mechanism == DiscreteLaplace(Fraction(5))
+    assert certified.releases[0].event == {"mechanism": "discrete_laplace", "scale": "270", "sensitivity": "90"}
+    assert certified.digest == certified.plan.digest()
+
+
+def test_gaussian_is_paid_in_rho() -> None:
+    measures = [measure(Sum(INCOME, AGE), Fraction(1, 2), "gaussian"), measure(None, Fraction(1, 8), "gaussian")]
+    certified = certify(plan(*measures, unit=PERSON), schema(PERSON), "rho")
+    assert certified.cost == Cost("rho", Fraction(5, 8))
+    assert certified.releases[0].mechanism == DiscreteGaussian(Fraction(1800**2))
+    assert certified.releases[1].mechanism == DiscreteGaussian(Fraction(1600))
+
+
+def test_the_price_is_the_theorem_s_and_not_the_share_s(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A mechanism twice as loud as asked for costs what it is, whatever the plan says."""
+    louder = CertifiedRelease(Sensitivity(1, ""), DiscreteLaplace(Fraction(1, 2)))
+    monkeypatch.setattr(certify_module, "_release", lambda measure, unit, currency: louder)
+    assert certify(plan(measure()), schema(), "epsilon").cost == Cost("epsilon", Fraction(2))
+    assert certify(plan(measure()), schema(), "rho").cost == Cost("rho", Fraction(2))
+
+
+# ---- refusals ----------------------------------------------------------------------------------------------
+
+
+def refused(reason: str, *arguments: Any) -> None:
+    with pytest.raises(Refused, match=reason):
+        certify(*arguments)
+
+
+def test_another_unit_or_table_is_refused() -> None:
+    refused("another unit", plan(measure(), unit=PERSON), schema(), "epsilon")
+    refused("another unit", plan(measure()), schema(PERSON), "epsilon")
+    refused("another unit", plan(measure(), unit=replace(PERSON, max_rows=21)), schema(PERSON), "epsilon")
+    refused("another table", plan(measure(), table="others"), schema(), "epsilon")
+
+
+def test_a_plan_that_measures_nothing_is_refused() -> None:
+    refused("nothing", plan(), schema(), "epsilon")
+
+
+def test_too_many_groups_are_refused() -> None:
+    most = RangeKey(Column("age"), 1, MOST_GROUPS)
+    assert certify(plan(measure(), keys=(most,)), schema(), "epsilon")
+    refused("group", plan(measure(), keys=(RangeKey(Column("age"), 0, MOST_GROUPS),)), schema(), "epsilon")
+    refused("group", plan(measure(), keys=(BY_SEX, replace(most, column=Column("income")))), schema(), "epsilon")
+
+
+def test_no_group_at_all_is_refused() -> None:
+    refused("no group", plan(measure(), keys=(RangeKey(Column("age"), 3, 2),)), schema(), "epsilon")
+    refused("no group", plan(measure(), keys=(BY_AGE, replace(BY_SEX, values=()))), schema(), "epsilon")
+
+
+def test_grouping_twice_by_one_column_is_refused() -> None:
+    refused("twice", plan(measure(), keys=(BY_SEX, BY_SEX)), schema(), "epsilon")
+
+
+@pytest.mark.parametrize("share", [0, -1, Fraction(-1, 10**9)])
+def test_a_share_of_nothing_is_refused(share: Any) -> None:
+    refused("share", plan(measure(share=share)), schema(), "epsilon")
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "currency"),
+    [("laplace", "rho"), ("gaussian", "epsilon"), ("uniform", "epsilon"), ("laplace", "euro")],
+)
+def test_noise_in_another_currency_is_refused(mechanism: Any, currency: Any) -> None:
+    refused("not paid in", plan(measure(mechanism=mechanism)), schema(), currency)
+
+
+@pytest.mark.parametrize("aggregate", [Sum(INCOME, Lattice(0, 0, 0)), CentredSum(INCOME, Lattice(7, 7, 0))])
+def test_a_constant_aggregate_is_refused(aggregate: Any) -> None:
+    refused("constant", plan(measure(aggregate)), schema(), "epsilon")
+
+
+def holding(column: Column) -> dict[str, Any]:
+    """A condition of every kind that looks at this column."""
+    test = Comparison("=", column, Number(Fraction(1)))
+    return {
+        "left": test,
+        "right": Comparison("<", String("a"), column),
+        "arithmetic": Comparison("<", Arithmetic("+", Number(Fraction(1)), column), Number(Fraction(1))),
+        "negative": Comparison("<", Negative(column), Number(Fraction(1))),
+        "one of": OneOf(column, (String("a"), Number(Fraction(2)))),
+        "null": IsNull(column),
+        "not": Not(test),
+        "all": AllOf((Comparison("=", Column("age"), Number(Fraction(1))), test)),
+        "any": AnyOf((Comparison("=", Column("age"), Number(Fraction(1))), test)),
+    }
+
+
+@pytest.mark.parametrize("kind", holding(NAME))
+def test_a_column_is_found_wherever_it_hides(kind: str) -> None:
+    assert certify(plan(measure(), where=holding(Column("city"))[kind]), schema(), "epsilon")
+    refused("identifier", plan(measure(), where=holding(NAME)[kind]), schema(), "epsilon")
+    refused("no column", plan(measure(), where=holding(ELSEWHERE)[kind]), schema(), "epsilon")
+
+
+@pytest.mark.parametrize("column", [NAME, ELSEWHERE])
+def test_keys_and_values_are_looked_up_too(column: Column) -> None:
+    reason = "identifier" if column is NAME else "no column"
+    refused(reason, plan(measure(), keys=(replace(BY_SEX, column=column),)), schema(), "epsilon")
+    for aggregate in (CountValues(column), Sum(column, AGE), CentredSum(Negative(column), AGE)):
+        refused(reason, plan(measure(aggregate)), schema(), "epsilon")
+
+
+def test_the_unit_id_is_no_column() -> None:
+    refused("no column", plan(measure(CountValues(Column("user_id"))), unit=PERSON), schema(PERSON), "epsilon")
+
+
+@dataclass(frozen=True)
+class Stranger:
+    value: Any = INCOME
+
+
+def test_what_the_kernel_does_not_know_is_refused() -> None:
+    refused("unknown Stranger", plan(measure(), where=Stranger()), schema(), "epsilon")
+    refused("unknown Stranger", plan(measure(CountValues(Stranger()))), schema(), "epsilon")
+    with pytest.raises((Refused, AssertionError)):
+        certify(plan(measure(Stranger())), schema(), "epsilon")
+    with pytest.raises((Refused, AssertionError)):
+        certify(plan(measure(), unit=Stranger()), schema(Stranger()), "epsilon")
+
+
+@pytest.mark.parametrize("values", [("f", "f"), ("f", "m", "f"), (1, "1")])
+def test_a_key_that_lists_a_value_twice_is_refused(values: Any) -> None:
+    refused("twice", plan(measure(), keys=(replace(BY_SEX, values=values),)), schema(), "epsilon")
+
+
+@pytest.mark.parametrize("share", [3, True, 0.5])
+def test_a_share_that_is_no_fraction_is_refused(share: Any) -> None:
+    refused("share", plan(Measure(CountRows(), "laplace", share)), schema(), "epsilon")
+
+
+def test_a_long_range_is_counted_without_listing_it() -> None:
+    refused("group", plan(measure(), keys=(RangeKey(Column("age"), 0, 1 << 62),)), schema(), "epsilon")

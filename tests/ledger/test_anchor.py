@@ -1,0 +1,278 @@
+"""The anchor: an older, another or a missing ledger is noticed, before opening and while it is open."""
+
+import json
+import os
+import shutil
+import sqlite3
+from pathlib import Path
+from unittest.mock import Mock
+
+import pytest
+
+from sfumato.errors import LedgerDamaged
+from sfumato.ledger.anchor import LENGTH
+from sfumato.ledger.chain import GENESIS, Chain, Entry
+from sfumato.ledger.ledger import Ledger, default_anchor, re_anchor
+from tests.ledger.payments import answer, open_ledger, payment
+from tests.ledger.workers import at_once
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "people.ledger"
+
+
+def spend(ledger: Ledger, questions: range) -> None:
+    for question in questions:
+        ledger.charge(payment(0.1, question=question))
+
+
+def remove(path: Path) -> None:
+    for part in (path, path.with_name(path.name + "-wal"), path.with_name(path.name + "-shm")):
+        part.unlink(missing_ok=True)
+
+
+def copy_of(path: Path) -> bytes:
+    """The ledger as a backup would keep it, with everything that is in its WAL."""
+    connection = sqlite3.connect(path)
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    connection.close()
+    return path.read_bytes()
+
+
+def restore_in_place(path: Path, content: bytes) -> None:
+    """What `cp backup people.ledger` does: the file stays the same file."""
+    copy_of(path)
+    with path.open("r+b") as file:
+        file.write(content)
+        file.truncate()
+
+
+def test_it_remembers_the_newest_entry(path: Path) -> None:
+    ledger = open_ledger(path)
+    receipt = ledger.charge(payment())
+    ledger.store(answer(receipt.entry))
+    last = ledger._chain.last()
+    assert default_anchor(path).read_text() == f"{3:020d} {last.hash}\n"
+    assert default_anchor(path).stat().st_mode & 0o777 == 0o600
+    ledger.close()
+
+
+def test_it_never_goes_back(path: Path) -> None:
+    """Two processes commit one after the other and reach the anchor in the other order."""
+    slow, quick = open_ledger(path), open_ledger(path)
+    anchor, late = slow._anchor, Mock()
+    late.outlived.return_value = False
+    slow._anchor = late
+    spend(slow, range(1))
+    spend(quick, range(1, 3))
+    before = default_anchor(path).read_text()
+    anchor.advance(*late.advance.call_args.args)
+    assert default_anchor(path).read_text() == before
+    assert before.startswith(f"{4:020d} ")
+    slow.close()
+    quick.close()
+
+
+def test_it_may_lie_elsewhere(path: Path, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "other disk"
+    elsewhere.mkdir()
+    open_ledger(path, anchor=elsewhere / "anchor").close()
+    assert (elsewhere / "anchor").exists()
+    assert not default_anchor(path).exists()
+    remove(path)
+    with pytest.raises(LedgerDamaged, match="is gone, but its anchor remembers it"):
+        open_ledger(path, anchor=elsewhere / "anchor")
+
+
+def test_an_older_copy_is_refused(path: Path) -> None:
+    ledger = open_ledger(path)
+    spend(ledger, range(2))
+    ledger.close()
+    older = path.read_bytes()
+    ledger = open_ledger(path)
+    spend(ledger, range(2, 5))
+    ledger.close()
+    remove(path)
+    path.write_bytes(older)
+    for _ in range(2):
+        with pytest.raises(LedgerDamaged, match="ends at entry 3, its anchor remembers entry 6"):
+            open_ledger(path)
+
+
+@pytest.mark.parametrize("questions", [1, 3, 9])
+def test_an_older_copy_is_refused_while_the_ledger_is_open(path: Path, questions: int) -> None:
+    """Spending on from the older copy, past the anchored entry, must not make it the true one."""
+    ledger = open_ledger(path)
+    spend(ledger, range(1))
+    older = copy_of(path)
+    spend(ledger, range(1, 4))
+    restore_in_place(path, older)
+    for question in range(4, 4 + questions):
+        for _ in ("asked", "asked again"):
+            with pytest.raises(LedgerDamaged, match="its anchor remembers entry 5"):
+                ledger.charge(payment(0.1, question=question))
+    ledger.close()
+    with pytest.raises(LedgerDamaged, match="its anchor remembers entry 5"):
+        open_ledger(path)
+
+
+def test_another_ledger_of_the_same_length_is_refused(path: Path, tmp_path: Path) -> None:
+    for name in ("people.ledger", "other.ledger"):
+        ledger = open_ledger(tmp_path / name)
+        spend(ledger, range(2))
+        ledger.close()
+    shutil.copy(tmp_path / "other.ledger", path)
+    with pytest.raises(LedgerDamaged, match="An older copy was put in its place"):
+        open_ledger(path)
+
+
+def test_a_rewritten_chain_with_matching_hashes_is_refused(path: Path) -> None:
+    ledger = open_ledger(path)
+    spend(ledger, range(3))
+    ledger.close()
+    connection = sqlite3.connect(path)
+    connection.execute("DROP TRIGGER no_update")
+    previous = GENESIS
+    for row in connection.execute("SELECT * FROM entry ORDER BY seq").fetchall():
+        body = json.loads(row[6])
+        changed = json.dumps({**body, "total": "0"} if "total" in body else body, sort_keys=True, separators=(",", ":"))
+        previous = Entry(*row[:6], changed, "").expected_hash(previous)
+        connection.execute("UPDATE entry SET body = ?, hash = ? WHERE seq = ?", (changed, previous, row[0]))
+    connection.commit()
+    connection.close()
+    chain = Chain(path)
+    assert chain.verify() == 4
+    chain.close()
+    with pytest.raises(LedgerDamaged, match="its anchor remembers entry 4"):
+        open_ledger(path)
+
+
+@pytest.mark.parametrize("emptied", [False, True])
+def test_a_deleted_ledger_does_not_refill_the_budget(path: Path, emptied: bool) -> None:
+    ledger = open_ledger(path)
+    spend(ledger, range(2))
+    ledger.close()
+    remove(path)
+    if emptied:
+        path.touch()
+    for _ in range(2):
+        with pytest.raises(LedgerDamaged, match="is gone, but its anchor remembers it"):
+            open_ledger(path)
+
+
+@pytest.mark.parametrize("rest", [None, b"", b"rubbish", b"x" * LENGTH, b"0" * (LENGTH + 5), b"\xff" * LENGTH])
+def test_a_missing_or_damaged_anchor_is_refused(path: Path, rest: bytes | None) -> None:
+    ledger = open_ledger(path)
+    spend(ledger, range(2))
+    if rest is None:
+        default_anchor(path).unlink()
+    else:
+        default_anchor(path).write_bytes(rest)
+    with pytest.raises(LedgerDamaged, match="missing or unreadable"):
+        ledger.charge(payment(0.1, question=7))
+    with pytest.raises(LedgerDamaged, match="missing or unreadable"):
+        ledger.verify()
+    ledger.close()
+    with pytest.raises(LedgerDamaged, match="--re-anchor"):
+        open_ledger(path)
+
+
+def test_the_owner_may_vouch_for_a_ledger_whose_anchor_is_lost(path: Path) -> None:
+    ledger = open_ledger(path)
+    spend(ledger, range(2))
+    ledger.close()
+    before = default_anchor(path).read_text()
+    default_anchor(path).unlink()
+    re_anchor(path)
+    assert default_anchor(path).read_text() == before
+    ledger = open_ledger(path)
+    assert ledger.verify() == 3
+    ledger.close()
+
+
+def test_vouching_never_overrules_an_anchor(path: Path) -> None:
+    ledger = open_ledger(path)
+    spend(ledger, range(1))
+    ledger.close()
+    older = path.read_bytes()
+    ledger = open_ledger(path)
+    spend(ledger, range(1, 3))
+    ledger.close()
+    remove(path)
+    path.write_bytes(older)
+    before = default_anchor(path).read_text()
+    re_anchor(path)
+    assert default_anchor(path).read_text() == before
+    with pytest.raises(LedgerDamaged):
+        open_ledger(path)
+
+
+def test_vouching_needs_a_sound_ledger(path: Path) -> None:
+    with pytest.raises(LedgerDamaged, match="not a readable ledger"):
+        re_anchor(path)
+    assert not path.exists()
+    ledger = open_ledger(path)
+    spend(ledger, range(2))
+    ledger.close()
+    default_anchor(path).unlink()
+    connection = sqlite3.connect(path)
+    connection.execute("DROP TRIGGER no_update")
+    connection.execute("UPDATE entry SET analyst = 'bob' WHERE seq = 2")
+    connection.commit()
+    connection.close()
+    with pytest.raises(LedgerDamaged, match="does not match its hash"):
+        re_anchor(path)
+    assert not default_anchor(path).exists()
+
+
+def test_an_empty_ledger_has_nothing_to_vouch_for(path: Path) -> None:
+    path.touch()
+    re_anchor(path)
+    assert not default_anchor(path).exists()
+    open_ledger(path).close()
+
+
+def test_an_anchor_that_cannot_be_opened_is_reported(path: Path, tmp_path: Path) -> None:
+    for place in (tmp_path / "missing" / "anchor", tmp_path):
+        with pytest.raises(LedgerDamaged, match="cannot be written"):
+            open_ledger(path, anchor=place)
+    assert not path.exists()
+
+
+@pytest.mark.parametrize("written", [OSError(28, "No space left on device"), 20])
+def test_an_anchor_that_cannot_be_written_lets_nothing_out(path: Path, written: object, monkeypatch) -> None:
+    """The charge stands and the question can be asked again; no receipt exists meanwhile."""
+    ledger = open_ledger(path)
+
+    def pwrite(*_: object) -> int:
+        if isinstance(written, OSError):
+            raise written
+        return written
+
+    with monkeypatch.context() as full_disk:
+        full_disk.setattr(os, "pwrite", pwrite)
+        with pytest.raises(LedgerDamaged, match="cannot be written"):
+            ledger.charge(payment())
+    receipt = ledger.charge(payment())
+    assert receipt.entry == 2
+    assert len(ledger.history()) == 1
+    ledger.close()
+
+
+def test_eight_processes_that_start_a_ledger_start_one(path: Path) -> None:
+    identities = at_once("open", 8, path)
+    assert len(identities) == 8
+    assert len(set(identities)) == 1
+    ledger = open_ledger(path)
+    assert ledger.verify() == 1
+    ledger.close()
+
+
+def test_a_process_that_died_before_its_first_anchor_leaves_a_usable_ledger(path: Path) -> None:
+    open_ledger(path).close()
+    default_anchor(path).write_bytes(b"")
+    ledger = open_ledger(path)
+    spend(ledger, range(1))
+    assert ledger.verify() == 2
+    ledger.close()

@@ -1,0 +1,274 @@
+"""The file under a ledger: chained hashes, one writer at a time, forks and threads, damage."""
+
+import hashlib
+import json
+import os
+import sqlite3
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sfumato.errors import LedgerDamaged
+from sfumato.ledger import chain as chain_module
+from sfumato.ledger.chain import GENESIS, Chain, Entry
+from tests.ledger.payments import in_child
+
+
+@pytest.fixture
+def chain(tmp_path: Path) -> Any:
+    opened = Chain(tmp_path / "a.ledger")
+    yield opened
+    opened.close()
+
+
+def fill(chain: Chain, count: int = 4) -> None:
+    for number in range(count):
+        with chain.transaction():
+            chain.append(
+                "charge", {"number": number}, analyst="ann", question=f"q{number}", request=f"r{number}", charge=number
+            )
+
+
+def damage(path: Path, *statements: str) -> None:
+    """What somebody with the file and a SQLite shell can do."""
+    connection = sqlite3.connect(path, isolation_level=None)
+    for trigger in ("no_update", "no_delete"):
+        connection.execute(f"DROP TRIGGER {trigger}")
+    for statement in statements:
+        connection.execute(statement)
+    connection.close()
+
+
+def test_each_hash_covers_the_entry_and_the_hash_before(chain: Chain) -> None:
+    fill(chain)
+    previous = GENESIS
+    for number, entry in enumerate(chain.entries()):
+        assert entry.seq == number + 1
+        fields = [entry.seq, "charge", "ann", f"q{number}", f"r{number}", number, entry.body]
+        text = previous + json.dumps(fields, separators=(",", ":"))
+        assert entry.hash == hashlib.sha256(text.encode()).hexdigest()
+        assert entry.content == {"number": number}
+        previous = entry.hash
+    assert chain.verify() == 4
+
+
+def test_an_empty_chain_is_sound(chain: Chain) -> None:
+    assert chain.verify() == 0
+    assert chain.last() is None
+    assert list(chain.entries()) == []
+
+
+CHANGES = [
+    "UPDATE entry SET seq = 9 WHERE seq = 4",
+    "UPDATE entry SET kind = 'limit' WHERE seq = 2",
+    "UPDATE entry SET analyst = 'bob' WHERE seq = 2",
+    "UPDATE entry SET analyst = NULL WHERE seq = 2",
+    "UPDATE entry SET analyst = x'616e6e' WHERE seq = 2",
+    "UPDATE entry SET question = 'q9' WHERE seq = 2",
+    "UPDATE entry SET request = NULL WHERE seq = 2",
+    "UPDATE entry SET charge = 7 WHERE seq = 2",
+    "UPDATE entry SET charge = NULL WHERE seq = 2",
+    "UPDATE entry SET charge = '1.5' WHERE seq = 2",
+    """UPDATE entry SET body = '{"number":0}' WHERE seq = 2""",
+    """UPDATE entry SET body = '{"number": 1}' WHERE seq = 2""",
+    "UPDATE entry SET body = 'rubbish' WHERE seq = 2",
+    "UPDATE entry SET body = x'ff00' WHERE seq = 2",
+    "UPDATE entry SET hash = upper(hash) WHERE seq = 2",
+    "UPDATE entry SET hash = (SELECT hash FROM entry WHERE seq = 1) WHERE seq = 2",
+    "UPDATE entry SET body = 'rubbish' WHERE seq = 4",
+    "UPDATE entry SET hash = '' WHERE seq = 4",
+    "DELETE FROM entry WHERE seq = 1",
+    "DELETE FROM entry WHERE seq = 2",
+    "INSERT OR REPLACE INTO entry SELECT 2, kind, analyst, question, 'x', charge, body, hash FROM entry WHERE seq = 1",
+    "INSERT INTO entry SELECT 6, kind, analyst, question, 'x', charge, body, hash FROM entry WHERE seq = 4",
+    "INSERT INTO entry SELECT 5, kind, analyst, question, 'x', charge, body, hash FROM entry WHERE seq = 4",
+    "INSERT INTO entry SELECT 0, kind, analyst, question, 'x', charge, body, hash FROM entry WHERE seq = 1",
+]
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_every_change_of_one_field_is_found(chain: Chain, change: str) -> None:
+    fill(chain)
+    damage(chain.path, change)
+    with pytest.raises(LedgerDamaged, match=r"entry \d+ of the ledger does not match its hash"):
+        chain.verify()
+
+
+def test_entries_that_changed_places_are_found(chain: Chain) -> None:
+    fill(chain)
+    steps = ("SET seq = 99 WHERE seq = 2", "SET seq = 2 WHERE seq = 3", "SET seq = 3 WHERE seq = 99")
+    damage(chain.path, *(f"UPDATE entry {step}" for step in steps))
+    with pytest.raises(LedgerDamaged):
+        chain.verify()
+
+
+def test_a_chain_that_does_not_begin_at_one_is_found(chain: Chain) -> None:
+    fill(chain, 1)
+    orphan = Entry(2, "limit", None, None, None, None, "{}", "")
+    changed = f"UPDATE entry SET seq = 2, kind = 'limit', body = '{{}}', hash = '{orphan.expected_hash(GENESIS)}'"
+    damage(chain.path, changed + ", analyst = NULL, question = NULL, request = NULL, charge = NULL")
+    with pytest.raises(LedgerDamaged, match="entry 1 of the ledger"):
+        chain.verify()
+
+
+def test_a_changed_entry_is_not_built_upon(chain: Chain) -> None:
+    """Totals are read from the last charge: a smaller one written into it must not refill the budget."""
+    fill(chain)
+    damage(chain.path, """UPDATE entry SET body = '{"number":0}' WHERE seq = 4""")
+    with pytest.raises(LedgerDamaged):
+        chain.last("kind = 'charge'")
+
+
+@pytest.mark.parametrize(
+    "statement", ["UPDATE entry SET body = '{}'", "DELETE FROM entry", "DELETE FROM entry WHERE seq = 4"]
+)
+def test_entries_are_never_changed_or_removed(chain: Chain, statement: str) -> None:
+    fill(chain)
+    connection = sqlite3.connect(chain.path)
+    with pytest.raises(sqlite3.IntegrityError, match="append only"):
+        connection.execute(statement)
+    connection.close()
+    assert chain.verify() == 4
+
+
+def test_a_transaction_happens_whole_or_not_at_all(chain: Chain) -> None:
+    def half() -> None:
+        with chain.transaction():
+            chain.append("limit", {})
+            raise KeyError
+
+    fill(chain, 1)
+    with pytest.raises(KeyError):
+        half()
+    assert chain.verify() == 1
+    with chain.transaction():
+        chain.append("limit", {})
+        chain.append("limit", {})
+    assert chain.verify() == 3
+
+
+def test_a_refused_insert_undoes_the_transaction(chain: Chain) -> None:
+    """One charge a request id, one release a charge: the file itself says so."""
+
+    def twice(kind: str, **fields: Any) -> None:
+        with chain.transaction():
+            chain.append(kind, {}, **fields)
+            chain.append(kind, {}, **fields)
+
+    fill(chain)
+    with pytest.raises(LedgerDamaged, match="cannot be written"):
+        twice("charge", analyst="ann", request="r9")
+    with pytest.raises(LedgerDamaged, match="cannot be written"):
+        twice("release", charge=1)
+    assert chain.verify() == 4
+
+
+def test_every_commit_is_forced_to_the_disk(chain: Chain) -> None:
+    connection = chain._connect()
+    pragmas = {name: connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("journal_mode", "synchronous")}
+    assert pragmas == {"journal_mode": "wal", "synchronous": 2}
+
+
+def test_a_closed_chain_opens_again(chain: Chain) -> None:
+    fill(chain)
+    chain.close()
+    chain.close()
+    assert chain.verify() == 4
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_forked_child_uses_a_connection_of_its_own(chain: Chain) -> None:
+    fill(chain, 1)
+    before = chain._connection
+
+    def child() -> None:
+        fill_from_child = [entry.seq for entry in chain.entries()]
+        with chain.transaction():
+            chain.append("limit", {"from": "child"})
+        assert fill_from_child == [1]
+        assert chain._connection is not before
+        assert chain._inherited == [before]
+
+    assert in_child(child) == 0
+    assert chain._connection is before
+    assert [entry.content for entry in chain.entries()] == [{"number": 0}, {"from": "child"}]
+    with chain.transaction():
+        chain.append("limit", {"from": "parent"})
+    assert chain.verify() == 3
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_child_forked_while_another_thread_writes_is_not_locked_out(chain: Chain) -> None:
+    fill(chain, 1)
+
+    def child() -> None:
+        assert chain.verify() == 1
+
+    with chain._lock, ThreadPoolExecutor(1) as pool:
+        assert pool.submit(in_child, child).result(20) == 0
+
+
+@pytest.mark.parametrize("connected", [True, False])
+def test_another_process_number_means_another_connection(chain: Chain, connected: bool, monkeypatch) -> None:
+    if connected:
+        fill(chain, 1)
+    before, process = chain._connection, os.getpid()
+    monkeypatch.setattr(os, "getpid", lambda: process + 1)
+    assert chain.verify() == (1 if connected else 0)
+    assert chain._connection is not before
+    assert chain._inherited == ([before] if connected else [])
+    if before is not None:
+        before.close()
+
+
+def test_threads_take_turns(chain: Chain) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda _: [append_one(chain) for _ in range(20)], range(8)))
+    assert chain.verify() == 160
+
+
+def append_one(chain: Chain) -> None:
+    with chain.transaction():
+        chain.append("limit", {})
+
+
+def test_a_file_of_another_kind_is_unreadable(tmp_path: Path) -> None:
+    path = tmp_path / "a.ledger"
+    path.write_bytes(b"This is not a database at all. " * 100)
+    with pytest.raises(LedgerDamaged, match="not a readable ledger"):
+        Chain(path).last()
+    assert path.read_bytes().startswith(b"This is not")
+
+
+def test_a_damaged_page_is_unreadable(chain: Chain) -> None:
+    fill(chain, 200)
+    chain.close()
+    content = bytearray(chain.path.read_bytes())
+    content[4096:] = bytes(len(content) - 4096)
+    chain.path.write_bytes(content)
+    with pytest.raises(LedgerDamaged):
+        chain.verify()
+
+
+@pytest.mark.parametrize("path", ["missing/a.ledger", "."])
+def test_a_place_that_holds_no_file_is_unwritable(tmp_path: Path, path: str) -> None:
+    with pytest.raises(LedgerDamaged, match="cannot be written"):
+        Chain(tmp_path / path).last()
+
+
+def test_a_lock_held_too_long_is_reported(chain: Chain, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(chain_module, "WAIT_SECONDS", 0.05)
+    fill(chain, 1)
+    other = sqlite3.connect(chain.path, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    with pytest.raises(LedgerDamaged, match="cannot be written"), chain.transaction():
+        pytest.fail("the lock was not respected")
+    with pytest.raises(LedgerDamaged, match="cannot be written"):
+        Chain(chain.path).last()
+    assert chain.verify() == 1
+    other.execute("ROLLBACK")
+    other.close()
+    append_one(chain)
+    assert chain.verify() == 2

@@ -1,0 +1,493 @@
+"""The durable budget: charges, stored releases, limits, request ids, and a disk that gives up."""
+
+import json
+import os
+import resource
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sfumato.errors import BudgetExceeded, LedgerDamaged, RequestConflict, UsageError
+from sfumato.kernel.gate import Receipt
+from sfumato.ledger import chain as chain_module
+from sfumato.ledger.ledger import LARGEST_DENOMINATOR, Ledger, Stored, _bounded
+from sfumato.schema.budget import Budget
+from sfumato.schema.columns import Int
+from sfumato.schema.table import Schema
+from sfumato.schema.unit import Person, Row
+from tests.ledger.payments import MIXED, PURE, SCHEMA, answer, in_child, open_ledger, payment
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "people.ledger"
+
+
+@pytest.fixture
+def ledger(path: Path) -> Any:
+    opened = open_ledger(path)
+    yield opened
+    opened.close()
+
+
+def kinds(ledger: Ledger) -> list[str]:
+    return [entry.kind for entry in ledger._chain.entries()]
+
+
+# ---- charges and what they bought
+
+
+def test_a_charge_gives_a_receipt_for_its_plan(ledger: Ledger) -> None:
+    paid = payment(0.25)
+    receipt = ledger.charge(paid)
+    assert isinstance(receipt, Receipt)
+    assert (receipt.entry, receipt.digest) == (2, paid.certified.digest)
+    assert ledger.balance("research").spent.epsilon == 0.25
+    assert ledger.balance("research").left.epsilon == 0.75
+
+
+def test_an_entry_says_what_was_done_and_not_only_what_it_cost(ledger: Ledger) -> None:
+    paid = payment(0.25, request="id-17")
+    ledger.charge(paid)
+    entry = ledger._chain.last()
+    assert (entry.kind, entry.analyst, entry.request, entry.question) == ("charge", "research", "id-17", paid.question)
+    said = entry.content
+    assert said.pop("when").endswith("Z")
+    assert said == {
+        "currency": "epsilon",
+        "amount": "1/4",
+        "spend": "1/4",
+        "total": "1/4",
+        "analyst_total": "1/4",
+        "digest": paid.certified.digest,
+        "releases": [{"mechanism": "discrete_laplace", "scale": "8", "sensitivity": "2"}],
+    }
+
+
+def test_history_has_one_line_a_charge(ledger: Ledger) -> None:
+    first = payment(0.25, request="id-17")
+    ledger.store(answer(ledger.charge(first).entry))
+    ledger.charge(payment(0.5, question=1, analyst="press"))
+    lines = ledger.history()
+    assert [(line.entry, line.analyst, line.spend, line.request) for line in lines] == [
+        (2, "research", 0.25, "id-17"),
+        (4, "press", 0.5, None),
+    ]
+    assert lines[0].digest == first.certified.digest
+    assert lines[0].releases[0]["mechanism"] == "discrete_laplace"
+
+
+def test_the_limit_itself_can_be_spent_and_not_a_hair_more(ledger: Ledger) -> None:
+    ledger.charge(payment(1))
+    assert ledger.balance("research").left.epsilon == 0
+    with pytest.raises(BudgetExceeded):
+        ledger.charge(payment(Decimal("1e-99"), question=1))
+    assert kinds(ledger) == ["open", "charge"]
+
+
+def test_a_refused_charge_says_what_would_be_granted(ledger: Ledger) -> None:
+    ledger.charge(payment(Decimal("0.66666666")))
+    with pytest.raises(BudgetExceeded) as refused:
+        ledger.charge(payment(0.5, question=1))
+    assert refused.value.message == "this question costs epsilon 0.5; the table has 0.333333 left of 1."
+    assert refused.value.hint.startswith("Ask with spend=0.333333 or less, or ask the owner to raise")
+    ledger.charge(payment(Decimal("0.333333"), question=1))
+
+
+def test_an_empty_budget_points_at_earlier_answers(ledger: Ledger) -> None:
+    ledger.charge(payment(1))
+    with pytest.raises(BudgetExceeded, match="has 0 left of 1") as refused:
+        ledger.charge(payment(0.1, question=1))
+    assert refused.value.hint.startswith("Repeat an earlier question for free, or ask the owner to raise")
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [(30, 1e-6), (100, 1e-5), (1000, 1e-6), (0.3, 1e-9)])
+def test_limit_and_cost_are_shown_as_they_were_typed(path: Path, epsilon: float, delta: float) -> None:
+    budget = Budget(epsilon, delta)
+    ledger = open_ledger(path, budget=budget)
+    with pytest.raises(BudgetExceeded, match=rf"costs epsilon {2 * epsilon:g}; the table has .* left of {epsilon:g}\."):
+        ledger.charge(payment(2 * epsilon, budget=budget))
+    ledger.close()
+
+
+def test_a_price_just_above_the_limit_is_not_shown_as_the_limit(ledger: Ledger) -> None:
+    with pytest.raises(BudgetExceeded, match=r"costs epsilon 1\.00001; the table has 1 left of 1"):
+        ledger.charge(payment(Decimal("1.0000001")))
+
+
+def test_a_stored_release_is_free_and_identical(ledger: Ledger) -> None:
+    receipt = ledger.charge(payment())
+    ledger.store(answer(receipt.entry, -(10**40)))
+    again = ledger.charge(payment())
+    assert isinstance(again, Stored)
+    assert again.release == answer(2, -(10**40))
+    assert again.when.endswith("Z")
+    assert kinds(ledger) == ["open", "charge", "release"]
+
+
+def test_a_charge_without_release_is_resumed(path: Path) -> None:
+    """The process died between paying and storing: nothing was shown, so the same charge pays again."""
+    ledger = open_ledger(path)
+    first = ledger.charge(payment())
+    ledger.close()
+    ledger = open_ledger(path)
+    second = ledger.charge(payment())
+    assert isinstance(second, Receipt)
+    assert second.entry == first.entry
+    assert kinds(ledger) == ["open", "charge"]
+    ledger.close()
+
+
+def test_the_first_release_of_a_charge_is_the_only_one(ledger: Ledger) -> None:
+    first, second = ledger.charge(payment()), ledger.charge(payment())
+    assert ledger.store(answer(first.entry, 7)) == answer(2, 7)
+    assert ledger.store(answer(second.entry, 8)) == answer(2, 7)
+    assert kinds(ledger) == ["open", "charge", "release"]
+
+
+@pytest.mark.parametrize(
+    "change", [{"question": 1}, {"spend": 0.2}, {"analyst": "press"}, {"version": "v2"}, {"fresh": True}]
+)
+def test_another_question_spend_analyst_or_table_pays_again(ledger: Ledger, change: dict[str, Any]) -> None:
+    ledger.store(answer(ledger.charge(payment()).entry))
+    assert isinstance(ledger.charge(payment(**change)), Receipt)
+    assert len(ledger.history()) == 2
+
+
+def test_after_a_fresh_answer_the_newest_one_is_repeated(ledger: Ledger) -> None:
+    ledger.store(answer(ledger.charge(payment()).entry, 1))
+    ledger.store(answer(ledger.charge(payment(fresh=True)).entry, 2))
+    again = ledger.charge(payment())
+    assert isinstance(again, Stored)
+    assert again.release.values == ((2,),)
+
+
+def test_a_free_answer_is_free_when_nothing_is_left(ledger: Ledger) -> None:
+    ledger.store(answer(ledger.charge(payment(1)).entry))
+    assert isinstance(ledger.charge(payment(1)), Stored)
+
+
+# ---- request ids
+
+
+def test_a_request_id_pays_once_even_when_fresh(ledger: Ledger) -> None:
+    paid = payment(request="id-17", fresh=True)
+    first = ledger.charge(paid)
+    assert ledger.charge(paid).entry == first.entry
+    ledger.store(answer(first.entry))
+    assert isinstance(ledger.charge(paid), Stored)
+    assert len(ledger.history()) == 1
+
+
+@pytest.mark.parametrize("change", [{"question": 1}, {"spend": 0.2}, {"version": "v2"}])
+def test_a_request_id_belongs_to_one_question(ledger: Ledger, change: dict[str, Any]) -> None:
+    ledger.charge(payment(request="id-17"))
+    with pytest.raises(RequestConflict, match="'id-17' was used for another question"):
+        ledger.charge(payment(request="id-17", **change))
+    assert len(ledger.history()) == 1
+
+
+def test_analysts_number_their_requests_apart(ledger: Ledger) -> None:
+    ledger.charge(payment(request="id-17"))
+    ledger.charge(payment(request="id-17", question=1, analyst="press"))
+    assert len(ledger.history()) == 2
+
+
+# ---- limits of analysts and the owner's changes
+
+
+def test_an_analyst_may_be_limited_below_the_table(ledger: Ledger) -> None:
+    ledger.limit_analyst("press", Fraction(1, 4))
+    assert ledger.balance("press").left.epsilon == 0.25
+    assert ledger.balance("research").left.epsilon == 1
+    ledger.charge(payment(0.2, analyst="press"))
+    with pytest.raises(BudgetExceeded) as refused:
+        ledger.charge(payment(0.1, analyst="press", question=1))
+    assert refused.value.message == 'this question costs epsilon 0.1; analyst "press" has 0.05 left of 0.25.'
+    ledger.charge(payment(0.7))
+    assert ledger.balance("press").left.epsilon == 0.05
+    ledger.charge(payment(0.05, analyst="press", question=2))
+    assert ledger.balance("press").left.epsilon == 0
+
+
+def test_an_analyst_is_offered_no_more_than_the_table_has(ledger: Ledger) -> None:
+    ledger.limit_analyst("press", Fraction(1, 2))
+    ledger.charge(payment(0.8))
+    assert ledger.balance("press").left.epsilon == 0.2
+    with pytest.raises(BudgetExceeded, match=r"the table has 0\.2 left of 1\.") as refused:
+        ledger.charge(payment(0.6, analyst="press"))
+    assert "spend=0.2 or less" in refused.value.hint
+    ledger.charge(payment(0.2, analyst="press"))
+
+
+def test_the_newest_limit_of_an_analyst_counts(ledger: Ledger) -> None:
+    ledger.limit_analyst("press", Fraction(1, 4))
+    ledger.charge(payment(0.25, analyst="press"))
+    ledger.limit_analyst("press", Fraction(1, 2))
+    assert ledger.balance("press").left.epsilon == 0.25
+    ledger.limit_analyst("press", Fraction(1, 10))
+    assert ledger.balance("press").left.epsilon == 0
+    assert kinds(ledger) == ["open", "analyst", "charge", "analyst", "analyst"]
+
+
+def test_analysts_are_limited_in_rho_too(path: Path) -> None:
+    ledger = open_ledger(path, budget=MIXED)
+    ledger.limit_analyst("press", Fraction(1, 2))
+    assert ledger.balance("press").left.epsilon == pytest.approx(0.5, abs=2e-9)
+    ledger.charge(payment(0.5, budget=MIXED, analyst="press"))
+    with pytest.raises(BudgetExceeded, match=r'analyst "press" has 0 left of 0\.5'):
+        ledger.charge(payment(0.1, budget=MIXED, analyst="press", question=1))
+    ledger.close()
+
+
+def test_raising_the_limit_is_an_entry(path: Path) -> None:
+    ledger = open_ledger(path)
+    ledger.charge(payment(1))
+    ledger.close()
+    ledger = open_ledger(path, budget=Budget(2))
+    with pytest.raises(UsageError, match=r"limit in force is epsilon 1, the policy now says epsilon 2") as differs:
+        ledger.charge(payment(0.5, budget=Budget(2), question=1))
+    assert "sfumato ledger raise" in differs.value.hint
+    with pytest.raises(UsageError):
+        ledger.balance("research")
+    ledger.record_limit()
+    ledger.charge(payment(0.5, budget=Budget(2), question=1))
+    assert ledger.balance("research").left.epsilon == 0.5
+    assert kinds(ledger) == ["open", "charge", "limit", "charge"]
+    ledger.close()
+
+
+def test_a_lowered_limit_leaves_nothing_and_takes_nothing_back(path: Path) -> None:
+    ledger = open_ledger(path)
+    ledger.charge(payment(0.8))
+    ledger.close()
+    ledger = open_ledger(path, budget=Budget(Decimal("0.5")))
+    ledger.record_limit()
+    balance = ledger.balance("research")
+    assert (balance.limit.epsilon, balance.spent.epsilon, balance.left.epsilon) == (0.5, 0.8, 0)
+    ledger.close()
+
+
+def test_a_limit_lowered_meanwhile_is_respected(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The owner's entry lands after this process looked at the terms and before it holds the lock."""
+    ledger, owner = open_ledger(path), open_ledger(path, budget=Budget(Decimal("0.5")))
+    locked = ledger._chain.transaction
+
+    def after_the_owner() -> Any:
+        owner.record_limit()
+        return locked()
+
+    monkeypatch.setattr(ledger._chain, "transaction", after_the_owner)
+    with pytest.raises(UsageError, match=r"limit in force is epsilon 0\.5"):
+        ledger.charge(payment(0.8))
+    assert ledger.history() == []
+    ledger.close()
+    owner.close()
+
+
+@pytest.mark.parametrize(("before", "after"), [(PURE, MIXED), (MIXED, PURE)])
+def test_the_currency_never_changes(path: Path, before: Budget, after: Budget) -> None:
+    open_ledger(path, budget=before).close()
+    ledger = open_ledger(path, budget=after)
+    with pytest.raises(UsageError, match="the ledger was opened for delta"):
+        ledger.record_limit()
+    assert kinds(ledger) == ["open"]
+    ledger.close()
+
+
+def test_another_delta_of_the_same_currency_may_come_into_force(path: Path) -> None:
+    ledger = open_ledger(path, budget=MIXED)
+    ledger.charge(payment(0.5, budget=MIXED))
+    ledger.close()
+    ledger = open_ledger(path, budget=Budget(3, 1e-9))
+    ledger.record_limit()
+    assert ledger.balance("research").spent.epsilon > 0.5
+    ledger.close()
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        Schema("people", Row(), SCHEMA.columns),
+        Schema("people", Person("user_id", max_rows=3, max_groups=2), SCHEMA.columns),
+        Schema("people", Person("id", max_rows=2, max_groups=2), SCHEMA.columns),
+        Schema("patients", SCHEMA.unit, SCHEMA.columns),
+    ],
+)
+def test_a_ledger_keeps_the_table_and_the_unit_it_was_opened_for(path: Path, schema: Schema) -> None:
+    open_ledger(path).close()
+    with pytest.raises(UsageError, match="the ledger was opened for the"):
+        open_ledger(path, schema=schema)
+
+
+def test_more_columns_need_no_new_ledger(path: Path) -> None:
+    open_ledger(path).close()
+    wider = Schema("people", SCHEMA.unit, {**SCHEMA.columns, "height": Int(0, 250)})
+    ledger = open_ledger(path, schema=wider)
+    assert ledger.verify() == 1
+    ledger.close()
+
+
+def test_a_ledger_emptied_while_open_is_damaged(ledger: Ledger) -> None:
+    connection = ledger._chain._connect()
+    connection.execute("DROP TRIGGER no_delete")
+    connection.execute("DELETE FROM entry")
+    for act in (ledger.record_limit, lambda: ledger.charge(payment()), lambda: ledger.balance("research")):
+        with pytest.raises(LedgerDamaged):
+            act()
+
+
+# ---- exact sums of any length
+
+
+@given(st.lists(st.fractions(min_value=Fraction(1, 10**9), max_value=1, max_denominator=10**9), max_size=60))
+def test_totals_never_shrink_and_their_size_is_bounded(amounts: list[Fraction]) -> None:
+    total = exactly = Fraction(0)
+    for amount in amounts:
+        exactly += amount
+        total = _bounded(total + amount)
+        assert total >= exactly
+        assert total.denominator <= LARGEST_DENOMINATOR
+    assert total - exactly <= Fraction(len(amounts), 1 << 256)
+
+
+def test_a_total_is_exact_until_its_denominator_is_enormous() -> None:
+    assert _bounded(Fraction(1, LARGEST_DENOMINATOR)) == Fraction(1, LARGEST_DENOMINATOR)
+    rounded = _bounded(Fraction(1, LARGEST_DENOMINATOR + 1))
+    assert rounded == Fraction(1, 1 << 256)
+
+
+def test_charges_with_unrelated_denominators_fill_the_limit(ledger: Ledger) -> None:
+    spends = [Fraction(1, prime) for prime in (2, 3, 7, 43)]
+    for question, spend in enumerate(spends):
+        ledger.charge(payment(spend, question=question))
+    left = 1 - sum(spends)
+    assert left == Fraction(1, 1806)
+    with pytest.raises(BudgetExceeded):
+        ledger.charge(payment(Fraction(1, 1805), question=9))
+    ledger.charge(payment(left, question=10))
+    assert ledger._chain.last().content["total"] == "1"
+
+
+# ---- a disk that gives up
+
+
+def test_a_full_disk_lets_nothing_out(path: Path) -> None:
+    """Files may grow to 256 kB only: the ledger stops granting, and everything granted is in it."""
+    limited = subprocess.run(
+        [sys.executable, "-c", FULL_DISK, str(path)], cwd=ROOT, capture_output=True, text=True, timeout=60
+    )
+    assert limited.returncode == 0, limited.stderr
+    granted = json.loads(limited.stdout)
+    assert len(granted) >= 3
+    ledger = open_ledger(path, budget=Budget(1000))
+    assert set(granted) <= {line.entry for line in ledger.history()}
+    assert ledger.verify() >= len(granted) + 1
+    ledger.close()
+
+
+FULL_DISK = """
+import json, resource, sys
+from pathlib import Path
+from sfumato.errors import LedgerDamaged
+from sfumato.schema.budget import Budget
+from tests.ledger.payments import open_ledger, payment
+
+ledger = open_ledger(Path(sys.argv[1]), budget=Budget(1000))
+resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 18, 1 << 18))
+granted = []
+for question in range(1000):
+    try:
+        granted.append(ledger.charge(payment(0.1, question=question)).entry)
+    except LedgerDamaged as damaged:
+        assert "cannot be written" in damaged.message, damaged.message
+        break
+else:
+    sys.exit("the disk was never full")
+for again in range(3):
+    try:
+        ledger.charge(payment(0.1, question=5000 + again))
+        sys.exit("granted on a full disk")
+    except LedgerDamaged:
+        pass
+print(json.dumps(granted))
+"""
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_disk_without_room_for_a_ledger_starts_none(path: Path) -> None:
+    def child() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (50, 50))
+        with pytest.raises(LedgerDamaged, match="cannot be written"):
+            open_ledger(path)
+
+    assert in_child(child) == 0
+    ledger = open_ledger(path)
+    assert ledger.verify() == 1
+    ledger.close()
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_folder_that_may_only_be_read_lets_nothing_out(path: Path) -> None:
+    """Root may write everywhere, so the child becomes somebody else first."""
+    open_ledger(path).close()
+    path.parent.chmod(0o555)
+
+    def child() -> None:
+        if os.getuid() == 0:
+            os.setuid(65534)
+        with pytest.raises(LedgerDamaged, match="cannot be written"):
+            open_ledger(path)
+
+    assert in_child(child) == 0
+    path.parent.chmod(0o755)
+
+
+def test_a_busy_ledger_gives_up_after_a_while(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(chain_module, "WAIT_SECONDS", 0.05)
+    ledger, busy = open_ledger(path), open_ledger(path)
+    with busy._chain.transaction(), pytest.raises(LedgerDamaged, match="cannot be written"):
+        ledger.charge(payment())
+    assert ledger.history() == []
+    ledger.charge(payment())
+    ledger.close()
+    busy.close()
+
+
+def test_a_release_that_cannot_be_stored_is_not_returned(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else the same charge could buy a second, different one."""
+    monkeypatch.setattr(chain_module, "WAIT_SECONDS", 0.05)
+    busy = open_ledger(ledger.path)
+    receipt = ledger.charge(payment())
+    ledger._chain.close()
+    with busy._chain.transaction(), pytest.raises(LedgerDamaged):
+        ledger.store(answer(receipt.entry))
+    assert kinds(ledger) == ["open", "charge"]
+    busy.close()
+
+
+# ---- all at once
+
+
+def test_threads_never_overspend(ledger: Ledger) -> None:
+    def spend(question: int) -> bool:
+        try:
+            ledger.charge(payment(0.05, question=question))
+        except BudgetExceeded:
+            return False
+        return True
+
+    with ThreadPoolExecutor(8) as pool:
+        granted = sum(pool.map(spend, range(60)))
+    assert granted == 20
+    assert ledger.verify() == 21

@@ -1,0 +1,33 @@
+"""Asks 50 questions under strace: python -m tests.ledger.traced FOLDER [careless]
+
+Says "look" on standard error whenever the engine looks at the data, and writes each answer to standard output.
+"""
+
+import os
+import sys
+from pathlib import Path
+
+from sfumato.ledger import chain
+from tests.ledger.asking import open_session, question
+
+QUESTIONS = 50
+
+
+def main(folder: str, care: str = "") -> None:
+    if care == "careless":
+        chain.SETTINGS = (*chain.SETTINGS, "PRAGMA synchronous = OFF")
+    session = open_session(Path(folder))
+    run = session._engine.run
+
+    def looking(sql: str) -> object:
+        os.write(2, b"look\n")
+        return run(sql)
+
+    session._engine.run = looking
+    for number in range(QUESTIONS):
+        answer = session.ask(question(number), spend=0.5)
+        os.write(1, f"answer {number}: {answer.rows}\n".encode())
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

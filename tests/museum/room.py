@@ -1,0 +1,40 @@
+"""What the exhibits share: a plan's integers through the real emitter and engine, and what the kernel certifies."""
+
+from fractions import Fraction
+from typing import Any
+
+import pyarrow as pa
+
+import sfumato as sf
+from sfumato.engines.arrange import arrange
+from sfumato.engines.duckdb import DuckDBEngine
+from sfumato.engines.emit import emit
+from sfumato.kernel.certify import Certified, certify
+from sfumato.kernel.cost import Cost
+from sfumato.plan.nodes import Aggregate, Key, Measure, Plan
+from sfumato.query.allocate import allocate
+from sfumato.query.bind import bind
+from sfumato.query.rewrite import rewrite
+from sfumato.query.sql import parse
+from sfumato.schema.table import Schema
+
+
+def plan_of(*aggregates: Aggregate, unit: Any = None, keys: tuple[Key, ...] = ()) -> Plan:
+    measures = tuple(Measure(aggregate, "laplace", Fraction(1)) for aggregate in aggregates)
+    return Plan("people", unit or sf.Row(), None, keys, measures)
+
+
+def integers(plan: Plan, schema: Schema, table: pa.Table) -> list[tuple[int, ...]]:
+    engine = DuckDBEngine(table, schema)
+    found = arrange(plan, engine.run(emit(plan, schema)))
+    engine.close()
+    return found
+
+
+def bounds_of(plan: Plan, schema: Schema) -> list[int]:
+    return [release.sensitivity.bound for release in certify(plan, schema, "epsilon").releases]
+
+
+def certified_question(question: str, schema: Schema, price: Cost) -> Certified:
+    bound = bind(parse(question), schema)
+    return certify(allocate(bound, rewrite(bound), schema, price), schema, price.currency)

@@ -1,0 +1,190 @@
+"""Plans: frozen, counted, and written out without ambiguity."""
+
+import dataclasses
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from sfumato.plan import expressions, nodes
+from sfumato.plan.expressions import (
+    AllOf,
+    AnyOf,
+    Arithmetic,
+    Column,
+    Comparison,
+    IsNull,
+    Negative,
+    Not,
+    Number,
+    OneOf,
+    String,
+)
+from sfumato.plan.lattice import Lattice
+from sfumato.plan.nodes import CentredSum, CountRows, CountValues, ListedKey, Measure, Plan, RangeKey, Sum
+from sfumato.schema.unit import Person, Row
+
+AGE, ONE = Column("age"), Number(Fraction(1))
+LATTICE = Lattice(0, 5, -1)
+TEST = Comparison("=", AGE, ONE)
+
+
+def plan(**changes: Any) -> Plan:
+    parts: dict[str, Any] = {
+        "table": "people",
+        "unit": Row(),
+        "where": None,
+        "keys": (),
+        "measures": (Measure(CountRows(), "laplace", Fraction(1)),),
+    }
+    return Plan(**{**parts, **changes})
+
+
+def test_groups() -> None:
+    assert plan().groups == 1
+    assert plan(keys=(ListedKey(AGE, ("a", "b", "c")),)).groups == 3
+    assert plan(keys=(ListedKey(AGE, ("a", "b", "c")), RangeKey(AGE, -2, 4))).groups == 21
+    assert tuple(RangeKey(AGE, -1, 2).values) == (-1, 0, 1, 2)
+    assert plan(keys=(RangeKey(AGE, 3, 2),)).groups == 0
+    assert plan(keys=(RangeKey(AGE, 1, 1 << 62),)).groups == 1 << 62, "counted, not listed"
+
+
+def measured(aggregate: Any, mechanism: Any = "laplace", share: Any = 1) -> dict[str, Any]:
+    return {"measures": (Measure(aggregate, mechanism, Fraction(share)),)}
+
+
+DIFFERENT: list[dict[str, Any]] = [
+    {},
+    {"table": "peoples"},
+    {"unit": Person("user_id", 1)},
+    {"unit": Person("user_id", 2)},
+    {"unit": Person("user_id", 2, 2)},
+    {"unit": Person("id", 1)},
+    {"keys": (ListedKey(AGE, ("1", "2")),)},
+    {"keys": (ListedKey(AGE, (1, 2)),)},
+    {"keys": (ListedKey(AGE, (True, False)),)},
+    {"keys": (ListedKey(AGE, ("2", "1")),)},
+    {"keys": (ListedKey(AGE, ("1,2",)),)},
+    {"keys": (RangeKey(AGE, 1, 2),)},
+    {"keys": (RangeKey(AGE, 1, 3),)},
+    {"keys": (RangeKey(AGE, 0, 3),)},
+    {"measures": ()},
+    measured(CountRows(), "gaussian"),
+    measured(CountRows(), share=2),
+    measured(CountRows(), share=Fraction(1, 2)),
+    {"measures": (Measure(CountRows(), "laplace", Fraction(1)),) * 2},
+    measured(CountValues(AGE)),
+    measured(CountValues(Column("Age"))),
+    measured(Sum(AGE, LATTICE)),
+    measured(CentredSum(AGE, LATTICE)),
+    measured(Sum(AGE, Lattice(0, 5, 0))),
+    measured(Sum(AGE, Lattice(0, 6, -1))),
+    measured(Sum(AGE, Lattice(-1, 5, -1))),
+    measured(Sum(Negative(AGE), LATTICE)),
+    *({"measures": (Measure(Sum(Arithmetic(op, AGE, ONE), LATTICE), "laplace", Fraction(1)),)} for op in "+-*/"),
+    measured(Sum(Arithmetic("-", ONE, AGE), LATTICE)),
+    {"where": TEST},
+    {"where": Comparison("<", AGE, ONE)},
+    {"where": Comparison("=", ONE, AGE)},
+    {"where": Comparison("=", AGE, String("1"))},
+    {"where": Comparison("=", AGE, String("1/1"))},
+    {"where": Comparison("=", AGE, Column("1/1"))},
+    {"where": Comparison("=", AGE, Number(Fraction(1, 2)))},
+    {"where": Comparison("=", AGE, Negative(ONE))},
+    {"where": OneOf(AGE, (ONE,))},
+    {"where": OneOf(AGE, (ONE, String("x")))},
+    {"where": OneOf(AGE, ())},
+    {"where": IsNull(AGE)},
+    {"where": Not(IsNull(AGE))},
+    {"where": AllOf((TEST, IsNull(AGE)))},
+    {"where": AnyOf((TEST, IsNull(AGE)))},
+    {"where": AllOf((TEST,))},
+    {"where": AllOf(())},
+    {"where": AnyOf((AllOf((TEST, IsNull(AGE))), TEST))},
+    {"where": AllOf((AnyOf((TEST, IsNull(AGE))), TEST))},
+]
+
+
+def test_every_difference_shows_in_the_digest() -> None:
+    digests = {plan(**changes).digest() for changes in DIFFERENT}
+    assert len(digests) == len(DIFFERENT)
+    assert all(len(digest) == 64 and int(digest, 16) >= 0 for digest in digests)
+
+
+def test_equal_plans_have_equal_digests() -> None:
+    for changes in DIFFERENT:
+        assert plan(**changes).digest() == plan(**changes).digest()
+
+
+def test_the_list_of_differences_leaves_no_node_out() -> None:
+    """A new kind of node, or a new field, belongs into DIFFERENT."""
+    seen: set[type] = set()
+
+    def walk(value: object) -> None:
+        if dataclasses.is_dataclass(value) and not isinstance(value, type):
+            seen.add(type(value))
+            for field in dataclasses.fields(value):
+                walk(getattr(value, field.name))
+        elif isinstance(value, tuple):
+            for item in value:
+                walk(item)
+
+    for changes in DIFFERENT:
+        walk(plan(**changes))
+    known = {
+        kind
+        for module in (nodes, expressions)
+        for kind in vars(module).values()
+        if isinstance(kind, type) and dataclasses.is_dataclass(kind)
+    }
+    assert known <= seen
+
+
+TEXTS = st.text(max_size=6)
+VALUES = st.one_of(TEXTS, st.integers(-5, 5), st.booleans())
+FRACTIONS = st.fractions(-5, 5, max_denominator=5)
+EXPRESSIONS = st.recursive(
+    st.one_of(TEXTS.map(Column), FRACTIONS.map(Number), TEXTS.map(String)),
+    lambda inner: st.one_of(inner.map(Negative), st.builds(Arithmetic, st.sampled_from("+-*/"), inner, inner)),
+    max_leaves=4,
+)
+KEYS = st.one_of(
+    st.builds(ListedKey, TEXTS.map(Column), st.lists(VALUES, max_size=3).map(tuple)),
+    st.builds(RangeKey, TEXTS.map(Column), st.integers(-5, 5), st.integers(-5, 5)),
+)
+PLANS = st.builds(
+    plan,
+    table=TEXTS,
+    where=st.none() | EXPRESSIONS.map(IsNull),
+    keys=st.lists(KEYS, max_size=2).map(tuple),
+    measures=st.lists(st.builds(Measure, EXPRESSIONS.map(CountValues), st.just("laplace"), FRACTIONS), max_size=2).map(
+        tuple
+    ),
+)
+
+
+def written(value: object) -> str:
+    """A plan with the type of every part: what the digest must tell apart. 1 == True in Python, not here."""
+    return repr(value)
+
+
+@settings(deadline=None, derandomize=True, max_examples=100, suppress_health_check=[HealthCheck.too_slow])
+@given(PLANS, PLANS)
+def test_digests_are_equal_exactly_when_plans_are(one: Plan, two: Plan) -> None:
+    assert (one.digest() == two.digest()) is (written(one) == written(two))
+
+
+@pytest.mark.parametrize("share", [0.5, float("nan"), None.__class__, b"x", [1]])
+def test_what_has_no_place_in_a_plan_has_no_digest(share: Any) -> None:
+    with pytest.raises(TypeError, match="no place"):
+        plan(measures=(Measure(CountRows(), "laplace", share),)).digest()
+
+
+def test_nodes_are_frozen() -> None:
+    for node in (plan(), AGE, TEST, Measure(CountRows(), "laplace", Fraction(1)), LATTICE):
+        name = dataclasses.fields(node)[0].name
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            setattr(node, name, None)
+        assert hash(node) == hash(dataclasses.replace(node))

@@ -1,0 +1,61 @@
+"""A schema with a column of every kind, and the walk of a question from its text to its SQL."""
+
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+
+import sfumato as sf
+from sfumato.engines.emit import emit
+from sfumato.kernel.certify import Certified, certify
+from sfumato.kernel.cost import Cost
+from sfumato.ledger.terms import Terms
+from sfumato.plan.nodes import Plan
+from sfumato.query.allocate import allocate
+from sfumato.query.bind import BoundQuestion, bind
+from sfumato.query.rewrite import Draft, rewrite
+from sfumato.query.sql import parse
+from sfumato.schema.table import Schema
+
+COLUMNS = {
+    "age": sf.Int(0, 120),
+    "income": sf.Float(0, 200_000),
+    "debt": sf.Float(-5000, -10),
+    "height": sf.Float(Decimal("0.5"), Decimal("2.5")),
+    "children": sf.Int(),
+    "wealth": sf.Float(),
+    "sex": sf.Category(["f", "m"]),
+    "grade": sf.Category([1, 2, 3]),
+    "member": sf.Category([True, False]),
+    "zip": sf.Text(),
+    "name": sf.Identifier(),
+    "Two Words": sf.Int(-1, 1),
+    "order": sf.Int(1, 3),
+    "date": sf.Text(),
+    "visit": sf.Int(1, 1000),
+    "street": sf.Int(1, 1000),
+}
+SCHEMA = Schema("people", sf.Row(), COLUMNS)
+EPSILON = sf.Budget(epsilon=3)
+RHO = sf.Budget(epsilon=3, delta=Decimal("1e-6"))
+
+
+@dataclass(frozen=True)
+class Walk:
+    """What each step of the walk gave."""
+
+    bound: BoundQuestion
+    draft: Draft
+    price: Cost
+    plan: Plan
+    certified: Certified
+    sql: str
+
+
+def walk(
+    question: str, *, schema: Schema = SCHEMA, budget: sf.Budget = EPSILON, spend: Fraction = Fraction(1, 2)
+) -> Walk:
+    price = Terms(budget).price(spend)
+    bound = bind(parse(question), schema)
+    draft = rewrite(bound)
+    plan = allocate(bound, draft, schema, price)
+    return Walk(bound, draft, price, plan, certify(plan, schema, price.currency), emit(plan, schema))

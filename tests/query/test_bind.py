@@ -1,0 +1,222 @@
+"""Names, types, keys and bounds: what binding finds out, and interval arithmetic against true values."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+import sfumato as sf
+from sfumato.errors import Refused
+from sfumato.plan.expressions import Arithmetic, Column, Expression, Negative, Number, String
+from sfumato.plan.lattice import Lattice
+from sfumato.plan.nodes import CountRows, ListedKey, RangeKey
+from sfumato.query import bind as binding
+from sfumato.query.bind import BoundAggregate, Range, bind
+from sfumato.query.question import Question, SelectedCall, SelectedKey
+from sfumato.query.sql import parse
+from sfumato.schema.table import Schema
+from tests.query.asking import SCHEMA, walk
+
+# ---- interval arithmetic
+
+BOUNDED = Schema(
+    "people",
+    sf.Row(),
+    {
+        "a": sf.Int(-3, 5),
+        "b": sf.Int(2, 9),
+        "c": sf.Float(Fraction(-1, 3), Fraction(7, 2)),
+        "d": sf.Float(-8, Fraction(-1, 7)),
+        "free": sf.Float(),
+        "whole": sf.Int(),
+    },
+)
+BOUNDS = {name: (column.lower, column.upper) for name, column in BOUNDED.columns.items() if name in "abcd"}
+small = st.fractions(min_value=-20, max_value=20, max_denominator=12)
+
+
+def expressions(leaves: st.SearchStrategy[Expression]) -> st.SearchStrategy[Expression]:
+    return st.recursive(
+        leaves,
+        lambda inner: st.one_of(
+            st.builds(Negative, inner), st.builds(Arithmetic, st.sampled_from("+-*/"), inner, inner)
+        ),
+        max_leaves=8,
+    )
+
+
+bounded = expressions(st.one_of(st.builds(Number, small), st.builds(Column, st.sampled_from("abcd"))))
+
+
+@st.composite
+def rows(draw: st.DrawFn) -> dict[str, Fraction]:
+    """A value inside its bounds for every column, often at one of them."""
+    row = {}
+    for name, (lower, upper) in BOUNDS.items():
+        inside = st.integers(int(lower), int(upper)).map(Fraction) if name in "ab" else st.fractions(lower, upper)
+        row[name] = draw(st.one_of(st.sampled_from([lower, upper]), inside))
+    return row
+
+
+def value(node: Expression, row: dict[str, Fraction]) -> Fraction:
+    match node:
+        case Number(value=number):
+            return number
+        case Column(name=name):
+            return row[name]
+        case Negative(operand=operand):
+            return -value(operand, row)
+        case Arithmetic(operator=operator, left=left, right=right):
+            one, other = value(left, row), value(right, row)
+            return {"+": one + other, "-": one - other, "*": one * other, "/": one / other if other else one}[operator]
+    raise AssertionError(node)
+
+
+def bounds_of(node: Expression) -> Range:
+    """What is known of an expression; divisions by something that may be 0 are left out of the examples."""
+    try:
+        return binding._range(node, "SUM(x)", BOUNDED)
+    except Refused:
+        assume(False)
+    raise AssertionError
+
+
+@given(bounded, rows())
+def test_every_value_lies_within_the_bounds_that_were_found(node: Expression, row: dict[str, Fraction]) -> None:
+    found = bounds_of(node)
+    assert found.bounds is not None
+    true = value(node, row)
+    assert found.bounds[0] <= true <= found.bounds[1]
+    assert not found.whole or true.denominator == 1
+
+
+@given(bounded)
+def test_the_lattice_holds_the_bounds_and_is_fine(node: Expression) -> None:
+    found = bounds_of(node)
+    assert found.bounds is not None
+    lower, upper = found.bounds
+    lattice = Lattice.covering(lower, upper, whole=found.whole)
+    assert lattice.lower * lattice.step <= lower
+    assert upper <= lattice.upper * lattice.step
+    assert max(abs(lattice.lower), abs(lattice.upper)) < 1 << 31
+    if max(abs(lower), abs(upper)) > Fraction(1, 10**30) and not found.whole:
+        # Twice as fine would not fit, or only just.
+        assert max(abs(lower), abs(upper)) / lattice.step >= 1 << 29
+
+
+def test_a_broken_rule_of_intervals_would_be_noticed() -> None:
+    """Lower times lower and upper times upper, the classic mistake, loses -3 · 5."""
+    lower, upper = Fraction(-3), Fraction(5)
+    both = Range((lower, upper), True)
+    assert not lower * lower <= lower * upper <= upper * upper
+    assert binding._combine("*", both, both, "x").bounds == (lower * upper, upper * upper)
+
+
+@given(expressions(st.builds(Column, st.sampled_from(["free", "whole"]))))
+def test_no_bounds_in_no_bounds_out(node: Expression) -> None:
+    found = binding._range(node, "SUM(x)", BOUNDED)
+    assert found.bounds is None
+
+
+@pytest.mark.parametrize("node", [String("a"), Arithmetic("+", String("a"), Number(Fraction(1)))])
+def test_texts_are_never_added_up(node: Expression) -> None:
+    with pytest.raises(Refused, match="adds up texts"):
+        binding._range(node, "SUM(x)", BOUNDED)
+
+
+# ---- names
+
+
+def test_a_name_in_the_wrong_case_means_the_only_column_like_it() -> None:
+    assert walk("SELECT SUM(AGE) FROM people").plan == walk("SELECT SUM(age) FROM people").plan
+
+
+TWINS = Schema("t", sf.Row(), {"Age": sf.Int(0, 5), "AGE": sf.Int(0, 9), "sex": sf.Category(["f", "m"])})
+
+
+@pytest.mark.parametrize(("name", "upper"), [("Age", 5), ("AGE", 9)])
+def test_columns_that_differ_in_case_are_told_apart_by_case(name: str, upper: int) -> None:
+    assert bind(parse(f"SELECT COUNT(*) FROM t GROUP BY {name}"), TWINS).keys == (RangeKey(Column(name), 0, upper),)
+    with pytest.raises(Refused, match='no column "age"'):
+        bind(parse("SELECT SUM(age) FROM t"), TWINS)
+
+
+def test_other_scripts_fold_too() -> None:
+    schema = Schema("Straße", sf.Row(), {"GRÖSSE": sf.Int(0, 250)})
+    bound = bind(parse('SELECT "größe", COUNT(*) FROM "STRASSE" GROUP BY "Größe"'), schema)
+    assert bound.keys == (RangeKey(Column("GRÖSSE"), 0, 250),)
+
+
+def test_a_near_miss_is_pointed_out() -> None:
+    with pytest.raises(Refused, match='no column "incme"') as refused:
+        walk("SELECT SUM(incme) FROM people")
+    assert 'Did you mean "income"?' in refused.value.message
+
+
+def test_identifiers_are_not_offered() -> None:
+    schema = Schema("t", sf.Row(), {"age": sf.Int(0, 9), "name": sf.Identifier(), "zip": sf.Text()})
+    with pytest.raises(Refused) as refused:
+        bind(parse("SELECT SUM(nam) FROM t"), schema)
+    assert str(refused.value) == 'there is no column "nam".\n  The columns are age, zip.'
+
+
+# ---- keys
+
+
+def test_every_declared_key_is_counted_before_any_list_is_made() -> None:
+    huge = Schema("t", sf.Row(), {"a": sf.Int(0, 10**18), "b": sf.Int(-(10**18), 10**18)})
+    with pytest.raises(Refused, match="groups; 100000 are allowed"):
+        bind(parse("SELECT COUNT(*) FROM t GROUP BY a, b"), huge)
+
+
+def test_the_largest_number_of_groups_is_allowed() -> None:
+    schema = Schema("t", sf.Row(), {"a": sf.Int(1, 100_000), "b": sf.Int(0, 100_000)})
+    assert bind(parse("SELECT COUNT(*) FROM t GROUP BY a"), schema).keys == (RangeKey(Column("a"), 1, 100_000),)
+    with pytest.raises(Refused, match="the question has 100001 groups"):
+        bind(parse("SELECT COUNT(*) FROM t GROUP BY b"), schema)
+
+
+def test_keys_keep_the_order_of_the_declaration() -> None:
+    schema = Schema("t", sf.Row(), {"k": sf.Category(["z", "a", "m"])})
+    assert bind(parse("SELECT COUNT(*) FROM t GROUP BY k"), schema).keys == (ListedKey(Column("k"), ("z", "a", "m")),)
+
+
+# ---- closed sets
+
+
+@dataclass(frozen=True)
+class Foreign:
+    name: str = "x"
+
+
+def test_what_is_foreign_stops_the_walk() -> None:
+    for step in (binding._value, binding._condition):
+        with pytest.raises(AssertionError):
+            step(Foreign(), SCHEMA)
+    with pytest.raises(AssertionError):
+        binding._call(SelectedCall("n", Foreign(), "FOREIGN(x)"), SCHEMA)  # type: ignore[arg-type]
+
+
+def test_what_is_foreign_in_the_select_list_is_no_aggregate() -> None:
+    with pytest.raises(Refused, match="a question without an aggregate"):
+        bind(Question("people", (SelectedKey("sex", Column("sex")),), None, (Column("sex"),)), SCHEMA)
+    question = Question("people", (Foreign(), SelectedCall("n", CountRows(), "COUNT(*)")), None, ())  # type: ignore[arg-type]
+    assert bind(question, SCHEMA).selected == (BoundAggregate("n", CountRows()),)
+
+
+# ---- once broken
+
+
+def test_a_key_that_differs_in_case_from_the_grouping_column_is_refused() -> None:
+    with pytest.raises(Refused):
+        bind(parse('SELECT "AGE", COUNT(*) FROM t GROUP BY "Age"'), TWINS)
+
+
+@pytest.mark.parametrize(
+    "call", ["SUM(age * 1e100 * 1e100 * 1e100 * 1e100)", "AVG(age * 1e100 / 1e-100 / 1e-100 * 9e9)"]
+)
+def test_bounds_beyond_a_double_are_refused(call: str) -> None:
+    with pytest.raises(Refused):
+        walk(f"SELECT {call} FROM people")

@@ -1,0 +1,90 @@
+"""What an explanation says, and that it says it without looking at anything."""
+
+import json
+
+import pytest
+
+import sfumato as sf
+from sfumato.ledger.terms import Amount
+from sfumato.query.explain import Explanation, explain
+from sfumato.schema.table import Schema
+from tests.query.asking import COLUMNS, EPSILON, RHO, walk
+
+QUESTION = "SELECT sex, COUNT(*) AS n, SUM(income) AS s, AVG(age) AS a, COUNT(age) AS m FROM people GROUP BY sex"
+
+
+def explained(question: str = QUESTION, budget: sf.Budget = EPSILON, unit: object = None) -> Explanation:
+    schema = Schema("people", unit or sf.Row(), COLUMNS)  # type: ignore[arg-type]
+    walked = walk(question, schema=schema, budget=budget)
+    return explain(question, walked.certified, walked.draft.columns, walked.sql, Amount(0.5, 0.0))
+
+
+def test_every_release_says_what_how_far_and_why() -> None:
+    steps = explained().steps
+    assert [step.measures for step in steps] == [
+        "number of rows (for n)",
+        "sum of clamped values (for s)",
+        "sum of clamped values around the centre of their bounds (for a)",
+        "number of values (for a, m)",
+    ]
+    assert [step.sensitivity for step in steps] == [1, 1638400000, 60, 1]
+    assert steps[1].rule == "one row adds at most max(|0|, |1638400000|) = 1638400000 steps of 2^-13 to one group"
+    assert sum(step.share for step in steps) == pytest.approx(1)
+    assert {step.event["mechanism"] for step in steps} == {"discrete_laplace"}
+
+
+def test_a_person_counts_with_all_rows() -> None:
+    told = explained(unit=sf.Person("user_id", max_rows=20, max_groups=2))
+    assert told.unit == "person (user_id: at most 20 rows in 2 groups)"
+    assert [step.sensitivity for step in told.steps] == [20, 20 * 1638400000, 1200, 20]
+    assert told.steps[0].rule == "one person adds at most 20 rows, each at most 1"
+
+
+@pytest.mark.parametrize("budget", [EPSILON, RHO], ids=["epsilon", "rho"])
+def test_the_expected_error_is_that_of_the_noise(budget: sf.Budget) -> None:
+    told = explained(budget=budget)
+    walked = walk(QUESTION, budget=budget)
+    rows, income = (walked.certified.releases[i].mechanism.error(0.95) for i in (0, 1))
+    assert told.expected_error["n"] == rows
+    assert told.expected_error["s"] == income / 2**13
+    assert told.expected_error["a"] is None
+    assert list(told.expected_error) == ["n", "s", "a", "m"]
+
+
+def test_what_people_read() -> None:
+    lines = str(explained()).splitlines()
+    assert lines[:5] == [
+        f"Question: {QUESTION}",
+        "Protects: one row",
+        "Costs:    epsilon 0.5",
+        "Groups:   2, all declared; empty ones get noise too",
+        "Releases:",
+    ]
+    assert "  number of rows (for n): 25 % of the spend" in lines
+    assert "    sensitivity 1: one row adds at most 1 to one group" in lines
+    assert any("discrete laplace noise, standard deviation 11.3" in line for line in lines)
+    assert "Error bars (95 %):" in lines
+    assert "  a: depends on the size of the group" in lines
+    assert "\n".join(lines).endswith(walk(QUESTION).sql)
+
+
+def test_what_json_prints() -> None:
+    content = json.loads(json.dumps(explained().to_dict()))
+    assert list(content) == [
+        "question",
+        "unit",
+        "groups",
+        "cost",
+        "steps",
+        "expected_error",
+        "confidence",
+        "sql",
+        "digest",
+    ]
+    assert content["digest"] == walk(QUESTION).certified.digest
+    assert content["groups"] == 2
+    assert {"measures", "sensitivity", "rule", "share", "event"} <= set(content["steps"][0])
+
+
+def test_without_keys_there_is_one_group() -> None:
+    assert explained("SELECT COUNT(*) FROM people").groups == 1

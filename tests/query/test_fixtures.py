@@ -1,0 +1,56 @@
+"""Every question under tests/fixtures/sql becomes the plan, or meets the refusal, that is written below it."""
+
+from collections.abc import Iterator
+
+import duckdb
+import pytest
+
+import sfumato as sf
+from sfumato.engines.emit import quoted
+from tests.query.asking import COLUMNS, EPSILON, RHO, walk
+from tests.query.cases import Case, outcome, read_cases
+
+CASES = [case for case in read_cases() if case.question]
+TYPES = {sf.Int: "BIGINT", sf.Float: "DOUBLE", sf.Category: "VARCHAR", sf.Text: "VARCHAR", sf.Identifier: "VARCHAR"}
+EXTREMES = {
+    "BIGINT": [2**63 - 1, -(2**63), 0, None],
+    "DOUBLE": [float("nan"), float("-inf"), 1e308, None],
+    "VARCHAR": ["f", "'", "", None],
+}
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.file}:{case.line}")
+def test_a_question_becomes_its_plan_or_its_refusal(case: Case) -> None:
+    assert outcome(case.question) == case.expected
+
+
+def test_there_are_many_of_both_kinds_and_none_twice() -> None:
+    assert sum(case.refused for case in CASES) >= 150
+    assert sum(not case.refused for case in CASES) >= 90
+    assert len({case.question for case in CASES}) == len(CASES)
+
+
+@pytest.fixture(scope="module")
+def database() -> Iterator[duckdb.DuckDBPyConnection]:
+    """The table of the schema with rows of extremes and a row of NULLs."""
+    types = {name: "BIGINT" if name == "grade" else TYPES[type(column)] for name, column in COLUMNS.items()}
+    with duckdb.connect(":memory:") as connection:
+        connection.execute(f"CREATE TABLE people ({', '.join(f'{quoted(n)} {kind}' for n, kind in types.items())})")
+        for i in range(4):
+            row = [EXTREMES[kind][i] for kind in types.values()]
+            connection.execute(f"INSERT INTO people VALUES ({', '.join('?' * len(row))})", row)
+        yield connection
+
+
+@pytest.mark.parametrize("budget", [EPSILON, RHO], ids=["epsilon", "rho"])
+def test_every_plan_costs_the_spend_and_its_sql_runs_on_extreme_rows(
+    database: duckdb.DuckDBPyConnection, budget: sf.Budget
+) -> None:
+    for case in CASES:
+        if case.refused:
+            continue
+        walked = walk(case.question, budget=budget)
+        assert walked.certified.cost == walked.price, case
+        for row in database.execute(walked.sql).fetchall():
+            assert all(type(value) is int for value in row), case
+            assert 0 <= row[0] < walked.plan.groups

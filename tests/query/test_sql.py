@@ -1,0 +1,257 @@
+"""The gate for SQL: what never parses, limits on length and depth, and what rewording must not change."""
+
+import logging
+import random
+from fractions import Fraction
+
+import pytest
+import sqlglot
+from hypothesis import given
+from hypothesis import strategies as st
+from sqlglot import TokenType
+
+from sfumato.errors import Refused, UsageError
+from sfumato.plan.expressions import AllOf, AnyOf, Column, Comparison, Not, Number
+from sfumato.query.question import Question
+from sfumato.query.sql import DEEPEST, LONGEST, parse
+from tests.query.asking import walk
+from tests.query.cases import read_cases
+
+COUNT = "SELECT COUNT(*) FROM people"
+ACCEPTED = [case.question for case in read_cases() if case.question and not case.refused]
+
+
+def where(condition: str) -> str:
+    return f"{COUNT} WHERE {condition}"
+
+
+# ---- texts that are no questions
+
+
+@pytest.mark.parametrize("text", [None, 42, b"SELECT COUNT(*) FROM people", ["SELECT"], 1.5])
+def test_a_question_is_a_text(text: object) -> None:
+    with pytest.raises(UsageError, match=f"a question is a text, not {type(text).__name__}"):
+        parse(text)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("text", ["", "  \n\t ", ";", ";;", "-- nothing", "/* nothing */", "/* nothing */ ;"])
+def test_an_empty_text_is_refused(text: str) -> None:
+    with pytest.raises(Refused, match=r"it is empty|it is not a SELECT|must be one statement"):
+        parse(text)
+
+
+def test_whatever_the_tokenizer_raises_the_text_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(text: str) -> None:
+        raise RuntimeError(f"secret parser state near {text}")
+
+    monkeypatch.setattr(sqlglot, "tokenize", broken)
+    with pytest.raises(Refused, match=r"^this is not a question in SQL: it cannot be read\.") as refused:
+        parse(COUNT)
+    assert refused.value.__suppress_context__
+
+
+@pytest.mark.parametrize("error", [RecursionError("deep"), AttributeError("None"), MemoryError(), KeyError("x")])
+def test_whatever_the_parser_raises_the_text_is_refused(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
+    def broken(text: str) -> None:
+        raise error
+
+    monkeypatch.setattr(sqlglot, "parse", broken)
+    with pytest.raises(Refused, match=r"^this is not a question in SQL: it cannot be read\.") as refused:
+        parse(COUNT)
+    assert refused.value.__suppress_context__
+
+
+@pytest.mark.parametrize(
+    ("errors", "said"),
+    [
+        ([], "it ends too early"),
+        ([{"highlight": "  "}], "it ends too early"),
+        ([{"highlight": None}], "it ends too early"),
+        ([{"highlight": "WHRE"}], "it stops making sense at 'WHRE'"),
+        ([{"highlight": "x" * 500}], f"it stops making sense at '{'x' * 40}'"),
+    ],
+)
+def test_a_parse_error_names_the_word_and_nothing_else(
+    monkeypatch: pytest.MonkeyPatch, errors: list[dict[str, object]], said: str
+) -> None:
+    def broken(text: str) -> None:
+        raise sqlglot.errors.ParseError("internal text", errors)
+
+    monkeypatch.setattr(sqlglot, "parse", broken)
+    with pytest.raises(Refused) as refused:
+        parse(COUNT)
+    assert refused.value.message == f"this is not a question in SQL: {said}."
+
+
+def test_the_parser_keeps_its_opinions_to_itself(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.DEBUG):
+        for text in ("VACUUM people", "CALL something('secret')", "SHOW secret", "SELECT secret(*) FROM (", COUNT):
+            try:
+                parse(text)
+            except Refused:
+                continue
+    assert caplog.records == []
+
+
+# ---- limits
+
+
+def test_the_longest_question_is_still_read() -> None:
+    assert parse(COUNT + " " * (LONGEST - len(COUNT))) == parse(COUNT)
+    with pytest.raises(Refused, match=r"^the question has 10001 characters; 10000 are allowed\."):
+        parse(COUNT + " " * (LONGEST + 1 - len(COUNT)))
+
+
+@pytest.mark.parametrize("opening", ["(", "[", "{", "CASE ", "NOT ", "- ", "+ ", "~ ", "NOT (", "-(", "f("])
+def test_nesting_is_measured_before_parsing(monkeypatch: pytest.MonkeyPatch, opening: str) -> None:
+    def reached(text: str) -> None:
+        raise AssertionError("the parser saw a deep text")
+
+    monkeypatch.setattr(sqlglot, "parse", reached)
+    with pytest.raises(Refused, match=rf"nested more than {DEEPEST} levels deep|is not supported"):
+        parse(where(opening * (DEEPEST + 1)))
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "age > 1 AND " + "NOT " * DEEPEST + "age > 1",
+        "NOT " * DEEPEST + "age > 1",
+        "age > " + "- " * DEEPEST + "age",
+        "+".join(["age"] * (DEEPEST + 2)) + " > 1",
+        " / ".join(["age"] * 1000) + " > 1",
+    ],
+)
+def test_a_tree_deeper_than_its_brackets_is_refused(condition: str) -> None:
+    with pytest.raises(Refused, match=rf"^the question is nested more than {DEEPEST} levels deep\."):
+        parse(where(condition))
+
+
+def test_what_lies_within_the_limits_is_read() -> None:
+    assert parse(where("(" * 15 + "age > 1" + ")" * 15)) == parse(where("age > 1"))
+    assert parse(where("((age > 1))" + " AND ((age > 1))" * 100))
+    # Signs start anew after each other word.
+    assert parse(where(" AND ".join(["NOT age > - 1"] * 100)))
+
+
+@pytest.mark.parametrize(("word", "kind"), [("AND", AllOf), ("OR", AnyOf)])
+def test_a_long_chain_is_flat_and_in_order(word: str, kind: type) -> None:
+    condition = parse(where(f" {word} ".join(f"age={i}" for i in range(500)))).where
+    assert condition == kind(tuple(Comparison("=", Column("age"), Number(Fraction(i))) for i in range(500)))
+
+
+def test_not_binds_before_and_and_and_before_or() -> None:
+    one, two, three = (Comparison("=", Column("age"), Number(Fraction(i))) for i in (1, 2, 3))
+    assert parse(where("NOT age=1 AND age=2 OR age=3")).where == AnyOf((AllOf((Not(one), two)), three))
+    assert parse(where("age=3 OR NOT age=1 AND age=2")).where == AnyOf((three, AllOf((Not(one), two))))
+
+
+# ---- equal questions
+
+
+def reworded(question: str, choose: random.Random) -> str:
+    """The same words with other blanks, remarks and capitals."""
+    blanks = [" ", "\n", "\t", "  ", " /* by the way */ ", " -- so it is\n", "\r\n"]
+    words = []
+    for token in sqlglot.tokenize(question):
+        word = question[token.start : token.end + 1]
+        literal = token.token_type in (TokenType.STRING, TokenType.IDENTIFIER)
+        words.append(word if literal else choose.choice([word, word.upper(), word.lower(), word.title()]))
+    return "".join(word + choose.choice(blanks) for word in words)
+
+
+@given(st.sampled_from(ACCEPTED), st.integers(0, 10**9))
+def test_blanks_remarks_and_capitals_change_nothing(question: str, seed: int) -> None:
+    other = reworded(question, random.Random(seed))
+    assert walk(other).certified.digest == walk(question).certified.digest
+    assert walk(other).certified.cost == walk(question).certified.cost
+
+
+@given(st.sampled_from([question for question in ACCEPTED if question.endswith("FROM people")]))
+def test_a_name_for_the_table_changes_nothing(question: str) -> None:
+    assert walk(f"{question} AS q").certified.digest == walk(question).certified.digest
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("SELECT sex, COUNT(*) FROM people GROUP BY sex", "SELECT p.SEX s, COUNT(*) c FROM People p GROUP BY P.Sex"),
+        ("SELECT COUNT(*) FROM people WHERE age >= 30", "SELECT COUNT(*) FROM people WHERE (age) >= 30.00"),
+        ("SELECT COUNT(*) FROM people WHERE age <> 3e1", 'SELECT COUNT(*) FROM "people" WHERE "Age" != +30'),
+        ("SELECT COUNT(*) FROM people WHERE age NOT IN (1)", "SELECT COUNT(*) FROM people WHERE NOT age IN (1)"),
+        ("SELECT COUNT(*) AS a, COUNT(*) AS b FROM people", COUNT),
+        ("SELECT COUNT(*), sex FROM people GROUP BY sex", "SELECT sex, COUNT(*) FROM people GROUP BY sex"),
+    ],
+)
+def test_equal_questions_have_equal_digests(one: str, other: str) -> None:
+    assert walk(one).certified.digest == walk(other).certified.digest
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        where("age > 1"),
+        where("age > 2"),
+        where("age >= 1"),
+        where("zip = 'a'"),
+        where("zip = 'A'"),
+        where("zip = 'a '"),
+        "SELECT COUNT(age) FROM people",
+        "SELECT SUM(age) FROM people",
+        "SELECT AVG(age) FROM people",
+        "SELECT COUNT(*) FROM people GROUP BY sex",
+        "SELECT COUNT(*) FROM people GROUP BY grade",
+        "SELECT COUNT(*) FROM people GROUP BY sex, grade",
+        "SELECT COUNT(*) FROM people GROUP BY grade, sex",
+    ],
+)
+def test_other_questions_have_other_digests(other: str) -> None:
+    questions = [COUNT, *test_other_questions_have_other_digests.pytestmark[0].args[1]]
+    same = [question for question in questions if walk(question).plan.digest() == walk(other).plan.digest()]
+    assert same == [other]
+
+
+@given(st.sampled_from(ACCEPTED))
+def test_parsing_is_deterministic(question: str) -> None:
+    first = parse(question)
+    assert isinstance(first, Question)
+    assert parse(question) == first
+    assert hash(parse(question)) == hash(first)
+
+
+# ---- once broken
+
+
+def test_a_number_of_thousands_of_digits_is_refused() -> None:
+    with pytest.raises(Refused):
+        walk(where(f"age > 1.{'0' * 5000}1"))
+
+
+@pytest.mark.parametrize("star", ["* EXCLUDE (age)", "* EXCEPT (age)", "* REPLACE (1 AS age)", "* RENAME (age AS b)"])
+def test_a_star_with_conditions_is_not_taken_for_a_plain_one(star: str) -> None:
+    with pytest.raises(Refused):
+        parse(f"SELECT COUNT({star}) FROM people")
+
+
+def test_group_by_nothing_is_refused() -> None:
+    with pytest.raises(Refused):
+        parse(f"{COUNT} GROUP BY")
+
+
+def test_in_nothing_is_refused() -> None:
+    with pytest.raises(Refused):
+        parse(where("age IN ()"))
+
+
+@pytest.mark.parametrize("name", ["\ud800", "a\x1b[31mb", "a\nb", "a\0b", "\u202e"])
+def test_a_name_of_control_characters_is_refused(name: str) -> None:
+    with pytest.raises(Refused):
+        parse(f'SELECT COUNT(*) AS "{name}" FROM people')
+
+
+def test_a_remark_after_the_semicolon_changes_nothing() -> None:
+    assert parse(f"{COUNT}; -- that is all") == parse(COUNT)
+
+
+def test_nesting_up_to_the_limit_is_read() -> None:
+    assert parse(where("(" * (DEEPEST - 2) + "age > 1" + ")" * (DEEPEST - 2))) == parse(where("age > 1"))

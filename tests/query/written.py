@@ -1,0 +1,86 @@
+"""A plan in a few readable lines, as the fixtures under tests/fixtures/sql show it."""
+
+from fractions import Fraction
+
+from sfumato.plan.expressions import (
+    AllOf,
+    AnyOf,
+    Arithmetic,
+    Column,
+    Comparison,
+    Condition,
+    Expression,
+    IsNull,
+    Negative,
+    Not,
+    Number,
+    OneOf,
+    String,
+)
+from sfumato.plan.nodes import Aggregate, CentredSum, CountRows, CountValues, Key, ListedKey, Plan, Sum
+from sfumato.query.rewrite import KeyColumn, MeanColumn, OutputColumn
+
+
+def summary(plan: Plan, columns: tuple[OutputColumn, ...]) -> str:
+    """Where, groups, measures with their share of the spend, and the columns of the answer."""
+    whole = sum((measure.share for measure in plan.measures), Fraction(0))
+    lines = [f"where {_written(plan.where)}"] if plan.where is not None else []
+    lines += [f"group by {_key(key)}" for key in plan.keys]
+    for position, measure in enumerate(plan.measures):
+        lines.append(f"m{position} = {_aggregate(measure.aggregate)}, {measure.share / whole} of the spend")
+    return "\n".join([*lines, *(f"column {column.name} = {_column(column)}" for column in columns)])
+
+
+def _key(key: Key) -> str:
+    if isinstance(key, ListedKey):
+        return f"{key.column.name} in {', '.join(repr(value) for value in key.values)}"
+    return f"{key.column.name} from {key.lower} to {key.upper}"
+
+
+def _aggregate(aggregate: Aggregate) -> str:
+    match aggregate:
+        case CountRows():
+            return "count of rows"
+        case CountValues(value=value):
+            return f"count of {_written(value)}"
+        case Sum(value=value, lattice=lattice):
+            return f"sum of {_written(value)} in {lattice.lower}..{lattice.upper} steps of 2^{lattice.exponent}"
+        case CentredSum(value=value, lattice=lattice):
+            around = f"around {lattice.centre} in {lattice.lower}..{lattice.upper} steps of 2^{lattice.exponent}"
+            return f"sum of {_written(value)} {around}"
+
+
+def _column(column: OutputColumn) -> str:
+    match column:
+        case KeyColumn(key=key):
+            return f"key {key}"
+        case MeanColumn(total=total, count=count):
+            return f"m{total} / m{count}"
+        case _:
+            return f"m{column.measure}"
+
+
+def _written(node: Expression | Condition) -> str:
+    match node:
+        case Column(name=name):
+            return name if name.isidentifier() else f'"{name}"'
+        case Number(value=number):
+            return str(number)
+        case String(value=text):
+            return repr(text)
+        case Negative(operand=operand):
+            return f"(-{_written(operand)})"
+        case Arithmetic(operator=operator, left=left, right=right):
+            return f"({_written(left)} {operator} {_written(right)})"
+        case Comparison(operator=operator, left=left, right=right):
+            return f"{_written(left)} {operator} {_written(right)}"
+        case OneOf(operand=operand, choices=choices):
+            return f"{_written(operand)} in ({', '.join(_written(choice) for choice in choices)})"
+        case IsNull(operand=operand):
+            return f"{_written(operand)} is null"
+        case Not(operand=condition):
+            return f"not ({_written(condition)})"
+        case AllOf(operands=operands):
+            return "(" + " and ".join(_written(operand) for operand in operands) + ")"
+        case AnyOf(operands=operands):
+            return "(" + " or ".join(_written(operand) for operand in operands) + ")"

@@ -1,0 +1,253 @@
+"""A plain-Python interpreter of a plan: what every engine must return, integer for integer.
+
+It reads rows as dictionaries of Python values and follows the written meaning of the plan, not the SQL: NULL is `None`
+and NaN counts as NULL, logic is three-valued, arithmetic is in doubles, x/0 is NULL, a value is clamped to its lattice
+and rounded half to even, rows of undeclared groups or without a unit id are dropped, and a person is bounded as
+docs/proofs/contribution-bounding.md says. Which of too many groups a person keeps is an engine's own choice, so
+the caller says.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import isnan
+from typing import Any, assert_never
+
+from sfumato.plan.expressions import (
+    AllOf,
+    AnyOf,
+    Arithmetic,
+    Column,
+    Comparison,
+    Condition,
+    Expression,
+    IsNull,
+    Negative,
+    Not,
+    Number,
+    OneOf,
+    String,
+)
+from sfumato.plan.lattice import Lattice
+from sfumato.plan.nodes import Aggregate, CentredSum, CountRows, CountValues, Key, ListedKey, Plan, RangeKey, Sum
+from sfumato.schema.columns import Float
+from sfumato.schema.table import Schema
+from sfumato.schema.unit import Person
+
+Value = int | float | str | None
+RowOfData = Mapping[str, Any]
+Integers = list[tuple[int, ...]]
+Keep = Callable[[Any, list[int]], Iterable[int]]
+
+
+def evaluate(plan: Plan, schema: Schema, rows: Sequence[RowOfData], keep: Keep | None = None) -> Integers:
+    """One row of integers for every declared group. `keep` chooses the groups of a person who has too many."""
+    reader = Reader(schema)
+    parts: dict[tuple[Any, int], list[Part]] = {}
+    for number, row in enumerate(rows):
+        person = row[plan.unit.id] if isinstance(plan.unit, Person) else number
+        group = group_number(plan, row)
+        if person is None or group is None or (plan.where is not None and reader.truth(plan.where, row) is not True):
+            continue
+        own = parts.setdefault((person, group), [Part() for _ in plan.measures])
+        for part, measure in zip(own, plan.measures, strict=True):
+            part.add(measure.aggregate, reader, row)
+    if isinstance(plan.unit, Person):
+        parts = _kept(parts, plan.unit, keep)
+    totals = [[0] * len(plan.measures) for _ in range(plan.groups)]
+    for (person, group), own in parts.items():
+        most = _most(person, parts, plan.unit) if isinstance(plan.unit, Person) else None
+        for position, (part, measure) in enumerate(zip(own, plan.measures, strict=True)):
+            totals[group][position] += part.share(measure.aggregate, most)
+    return [tuple(row) for row in totals]
+
+
+def group_number(plan: Plan, row: RowOfData) -> int | None:
+    """The place of a row's group in the order of the declared keys."""
+    number = 0
+    for key in plan.keys:
+        place = _place(key, row[key.column.name])
+        if place is None:
+            return None
+        number = number * len(key.values) + place
+    return number
+
+
+def _place(key: Key, value: Value) -> int | None:
+    match key:
+        case ListedKey(values=values):
+            listed = [_text(known) for known in values]
+            return listed.index(_text(value)) if value is not None and _text(value) in listed else None
+        case RangeKey(lower=lower, upper=upper):
+            return value - lower if isinstance(value, int) and lower <= value <= upper else None
+        case _:
+            assert_never(key)
+
+
+def _text(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+@dataclass(slots=True)
+class Part:
+    """What one person brings into one group for one measure."""
+
+    rows: int = 0
+    values: int = 0
+    total: int = 0
+
+    def add(self, aggregate: Aggregate, reader: "Reader", row: RowOfData) -> None:
+        self.rows += 1
+        match aggregate:
+            case CountRows():
+                return
+            case CountValues(value=expression):
+                self.values += reader.value(expression, row) is not None
+            case Sum(value=expression, lattice=lattice) | CentredSum(value=expression, lattice=lattice):
+                step = reader.on_lattice(expression, lattice, row)
+                if step is not None:
+                    self.values += 1
+                    self.total += step
+            case _:
+                assert_never(aggregate)
+
+    def share(self, aggregate: Aggregate, most: int | None) -> int:
+        match aggregate:
+            case CountRows():
+                return self.rows if most is None else min(self.rows, most)
+            case CountValues():
+                return self.values if most is None else min(self.values, most)
+            case Sum(lattice=lattice):
+                if most is None:
+                    return self.total
+                return max(most * min(lattice.lower, 0), min(most * max(lattice.upper, 0), self.total))
+            case CentredSum(lattice=lattice):
+                centred = self.total - lattice.centre * self.values
+                return centred if most is None or self.values <= most else _towards_zero(centred * most, self.values)
+            case _:
+                assert_never(aggregate)
+
+
+def _kept(parts: dict[tuple[Any, int], list[Part]], unit: Person, keep: Keep | None) -> dict[Any, list[Part]]:
+    groups: dict[Any, list[int]] = {}
+    for person, group in parts:
+        groups.setdefault(person, []).append(group)
+    kept = set()
+    for person, own in groups.items():
+        if len(own) > unit.max_groups and keep is None:
+            raise ValueError("max_groups binds: say which groups are kept")
+        chosen = own if len(own) <= unit.max_groups else list(keep(person, own))
+        assert len(chosen) <= unit.max_groups
+        kept |= {(person, group) for group in chosen}
+    return {place: own for place, own in parts.items() if place in kept}
+
+
+def _most(person: Any, parts: dict[Any, list[Part]], unit: Person) -> int | None:
+    """None while the person stays within max_rows; else what each of the person's groups may count."""
+    own = [part[0].rows for (who, _), part in parts.items() if who == person]
+    return unit.max_rows // len(own) if sum(own) > unit.max_rows else None
+
+
+def _towards_zero(number: int, divisor: int) -> int:
+    return number // divisor if number >= 0 else -(-number // divisor)
+
+
+class Reader:
+    """Expressions and conditions of one row."""
+
+    def __init__(self, schema: Schema) -> None:
+        self._schema = schema
+
+    def value(self, node: Expression, row: RowOfData) -> Value:
+        match node:
+            case Column(name=name):
+                found = row[name]
+                if isinstance(found, bool):
+                    return _text(found)
+                return None if isinstance(found, float) and isnan(found) else found
+            case String(value=text):
+                return text
+            case Number(value=number):
+                return int(number) if number.denominator == 1 and abs(number) < 1 << 63 else float(number)
+            case Negative(operand=operand):
+                found = self._double(operand, row)
+                return None if found is None else -found
+            case Arithmetic(operator=operator, left=left, right=right):
+                return _arithmetic(operator, self._double(left, row), self._double(right, row))
+            case _:
+                assert_never(node)
+
+    def on_lattice(self, node: Expression, lattice: Lattice, row: RowOfData) -> int | None:
+        value = self.value(node, row)
+        if value is None:
+            return None
+        assert not isinstance(value, str)
+        if self._is_real(node) or lattice.exponent != 0:
+            value = float(value) * 2.0**-lattice.exponent
+        return round(max(lattice.lower, min(lattice.upper, value)))
+
+    def truth(self, node: Condition, row: RowOfData) -> bool | None:
+        match node:
+            case Comparison(operator=operator, left=left, right=right):
+                return _compare(operator, self.value(left, row), self.value(right, row))
+            case OneOf(operand=operand, choices=choices):
+                found = [self.value(operand, row), *(self.value(choice, row) for choice in choices)]
+                if any(isinstance(value, float) for value in found):
+                    found = [value if value is None else float(value) for value in found]
+                return None if found[0] is None else found[0] in found[1:]
+            case IsNull(operand=operand):
+                return self.value(operand, row) is None
+            case Not(operand=operand):
+                truth = self.truth(operand, row)
+                return None if truth is None else not truth
+            case AllOf(operands=operands):
+                truths = [self.truth(operand, row) for operand in operands]
+                return False if False in truths else None if None in truths else True
+            case AnyOf(operands=operands):
+                truths = [self.truth(operand, row) for operand in operands]
+                return True if True in truths else None if None in truths else False
+            case _:
+                assert_never(node)
+
+    def _double(self, node: Expression, row: RowOfData) -> float | None:
+        value = self.value(node, row)
+        return None if value is None else float(value)
+
+    def _is_real(self, node: Expression) -> bool:
+        if isinstance(node, Column):
+            return isinstance(self._schema.columns[node.name], Float)
+        return isinstance(node, Arithmetic | Negative)
+
+
+def _arithmetic(operator: str, left: float | None, right: float | None) -> float | None:
+    if left is None or right is None or (operator == "/" and right == 0):
+        return None
+    match operator:
+        case "+":
+            result = left + right
+        case "-":
+            result = left - right
+        case "*":
+            result = left * right
+        case _:
+            result = left / right
+    return None if isnan(result) else result
+
+
+def _compare(operator: str, left: Value, right: Value) -> bool | None:
+    if left is None or right is None:
+        return None
+    if isinstance(left, float) or isinstance(right, float):
+        left, right = float(left), float(right)
+    match operator:
+        case "=":
+            return left == right
+        case "<>":
+            return left != right
+        case "<":
+            return left < right
+        case "<=":
+            return left <= right
+        case ">":
+            return left > right
+        case _:
+            return left >= right

@@ -1,0 +1,184 @@
+"""What owners declare: columns, unit, budget and table; a value that exists is valid."""
+
+import dataclasses
+from decimal import Decimal
+from fractions import Fraction
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sfumato.errors import UsageError
+from sfumato.schema.budget import Budget
+from sfumato.schema.columns import LARGEST_INT, Category, Float, Identifier, Int, Text
+from sfumato.schema.table import LONGEST_NAME, Schema
+from sfumato.schema.unit import MOST_ROWS, Person, Row
+
+# ---- columns -----------------------------------------------------------------------------------------------
+
+
+def test_bounds() -> None:
+    assert (Int(17, 90).lower, Int(17, 90).upper) == (Fraction(17), Fraction(90))
+    assert (Int().lower, Int().upper) == (None, None)
+    assert (Float().lower, Float().upper) == (None, None)
+    assert (Float(0.1, 0.3).lower, Float(0.1, 0.3).upper) == (Fraction(1, 10), Fraction(3, 10))
+    assert Float(Decimal("-1.5"), 2).lower == Fraction(-3, 2)
+    assert Int(-LARGEST_INT, LARGEST_INT).upper == LARGEST_INT
+    assert Int(1, 2) == Int(1, 2)
+    assert Int(1, 2) != Float(1, 2)
+
+
+@pytest.mark.parametrize(
+    ("kind", "lower", "upper", "message"),
+    [
+        (Int, 2, 1, "not below"),
+        (Int, 1, 1, "not below"),
+        (Float, 0.3, 0.1, "not below"),
+        (Float, None, 1, "(missing)"),
+        (Float, 0, None, "(missing)"),
+        (Int, 0, None, "(missing)"),
+        (Int, 0.5, 2, "whole number"),
+        (Int, True, 2, "whole number"),
+        (Int, 0, LARGEST_INT + 1, "between"),
+        (Int, -LARGEST_INT - 1, 0, "between"),
+        (Float, 0, float("nan"), "finite"),
+        (Float, 0, float("inf"), "finite"),
+        (Float, 0, "1", "number"),
+        (Float, 0, 1e300, "between"),
+    ],
+)
+def test_wrong_bounds_are_refused(kind: Any, lower: Any, upper: Any, message: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        kind(lower, upper)
+    assert message in refused.value.message
+
+
+def test_categories() -> None:
+    assert Category(["a", "b"]).values == ("a", "b")
+    assert Category((1, 2)).values == (1, 2)
+    assert Category([True, False]).values == (True, False)
+    assert Category([""]).values == ("",)
+    assert len(Category([str(i) for i in range(100_000)]).values) == 100_000
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ([], "at least one"),
+        ("abc", "at least one"),
+        (["a", 1], "all texts"),
+        ([1, True], "all texts"),
+        ([1.5, 2.5], "all texts"),
+        ([None], "all texts"),
+        (["a\0b"], "ordinary characters"),
+        (["a", "b", "a"], "'a' is listed twice"),
+        ([1, 2, 1], "'1' is listed twice"),
+    ],
+)
+def test_wrong_categories_are_refused(values: Any, message: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        Category(values)
+    assert message in refused.value.message
+
+
+# ---- unit --------------------------------------------------------------------------------------------------
+
+
+def test_units() -> None:
+    assert str(Row()) == "row"
+    assert Person("user_id", 20).max_groups == 1
+    assert str(Person("user_id", 20, 5)) == "person (user_id: at most 20 rows in 5 groups)"
+    assert Person("user_id", 5, 5).max_rows == 5
+    assert Person("user_id", MOST_ROWS).max_rows == MOST_ROWS
+
+
+@pytest.mark.parametrize(
+    ("rows", "groups", "message"),
+    [
+        (0, 1, "max_rows must lie between 1"),
+        (-1, 1, "max_rows must lie between 1"),
+        (MOST_ROWS + 1, 1, "max_rows must lie between 1"),
+        (1.5, 1, "max_rows must be a whole number"),
+        (True, 1, "max_rows must be a whole number"),
+        ("20", 1, "max_rows must be a whole number"),
+        (5, 0, "max_groups must lie between 1"),
+        (5, 1.0, "max_groups must be a whole number"),
+        (5, 6, "below max_groups=6"),
+    ],
+)
+def test_wrong_units_are_refused(rows: Any, groups: Any, message: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        Person("user_id", rows, groups)
+    assert message in refused.value.message
+
+
+# ---- budget ------------------------------------------------------------------------------------------------
+
+
+def test_budgets() -> None:
+    assert (Budget(3).epsilon, Budget(3).delta) == (Fraction(3), Fraction(0))
+    assert Budget(0.1, 1e-6).delta == Fraction(1, 10**6)
+    assert str(Budget(3)) == "epsilon 3"
+    assert str(Budget(0.5, 1e-6)) == "epsilon 0.5, delta 1e-06"
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "delta"),
+    [(0, 0), (-1, 0), (float("nan"), 0), (True, 0), (1, -0.1), (1, 1), (1, 2), (1, True), ("1", 0)],
+)
+def test_wrong_budgets_are_refused(epsilon: Any, delta: Any) -> None:
+    with pytest.raises(UsageError):
+        Budget(epsilon, delta)
+
+
+# ---- table -------------------------------------------------------------------------------------------------
+
+COLUMNS = {"age": Int(17, 90), "name": Identifier(), "city": Text()}
+
+
+def test_schema() -> None:
+    columns = dict(COLUMNS)
+    schema = Schema("people", Person("user_id", 1), columns)
+    assert schema.visible == ["age", "city"]
+    columns["late"] = Text()
+    assert "late" not in schema.columns, "a schema keeps what it was given"
+    assert isinstance(schema.columns, MappingProxyType)
+    assert Schema("people", Person("name", 1), COLUMNS).visible == ["age", "city"]
+    assert Schema("n" * LONGEST_NAME, Row(), {"größe 'x' \"y\"": Text()}).visible
+
+
+@pytest.mark.parametrize(
+    ("table", "unit", "columns", "message"),
+    [
+        ("people", Row(), {}, "no column is declared"),
+        ("people", Row(), {"name": Identifier()}, "no column is declared"),
+        ("", Row(), COLUMNS, "not a usable name"),
+        ("a\nb", Row(), COLUMNS, "not a usable name"),
+        ("n" * (LONGEST_NAME + 1), Row(), COLUMNS, "not a usable name"),
+        (7, Row(), COLUMNS, "not a usable name"),
+        ("people", Row(), {"": Text()}, "not a usable name"),
+        ("people", Row(), {"a\0": Text()}, "not a usable name"),
+        ("people", Row(), {7: Text()}, "not a usable name"),
+        ("people", Person("", 1), COLUMNS, "not a usable name"),
+        ("people", Person(7, 1), COLUMNS, "not a usable name"),  # type: ignore[arg-type]
+        ("people", Row(), {"age": int}, "declared as type"),
+        ("people", Row(), {"age": "int"}, "declared as str"),
+        ("people", Person("age", 1), COLUMNS, "ordinary column too"),
+    ],
+)
+def test_wrong_schemas_are_refused(table: Any, unit: Any, columns: Any, message: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        Schema(table, unit, columns)
+    assert message in refused.value.message
+
+
+def test_declarations_are_frozen() -> None:
+    for value in (Int(1, 2), Float(1, 2), Category(["a"]), Person("u", 1), Budget(1), Schema("t", Row(), COLUMNS)):
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            setattr(value, dataclasses.fields(value)[0].name, None)  # type: ignore[arg-type]
+
+
+def test_a_person_counts_in_plain_integers() -> None:
+    person = Person("user_id", np.int64(5), np.int64(2))  # type: ignore[arg-type]
+    assert type(person.max_rows) is type(person.max_groups) is int

@@ -1,0 +1,192 @@
+"""When something outside the question goes wrong: pay, then look; never refund, never pay twice."""
+
+import gc
+import warnings
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+
+import sfumato as sf
+from sfumato.errors import BudgetExceeded, DataUnreadable, EngineFailed, LedgerDamaged, UsageError
+from tests.ledger.payments import in_child
+
+Open = Callable[..., sf.Session]
+COUNT = "SELECT COUNT(*) AS n FROM people"
+GENEROUS = {"budget": sf.Budget(epsilon=10**9)}
+
+
+class BrokenConnection:
+    def cursor(self) -> None:
+        raise duckdb.Error("Could not convert string 'alice' to INT32")
+
+    def close(self) -> None:
+        pass
+
+
+def test_a_failing_engine_keeps_the_charge_and_a_retry_is_free(open_crowd: Open, monkeypatch) -> None:
+    session = open_crowd(**GENEROUS)
+    with monkeypatch.context() as broken:
+        broken.setattr(session._engine, "_connection", BrokenConnection())
+        for _ in range(3):
+            with pytest.raises(EngineFailed) as failed:
+                session.ask(COUNT, spend=10**6)
+            assert "alice" not in str(failed.value)
+            assert failed.value.__cause__ is None
+            assert failed.value.__suppress_context__
+    assert len(session.history()) == 1
+    assert session.budget.spent.epsilon == 10**6
+    answer = session.ask(COUNT, spend=10**6)
+    assert (answer.rows, answer.cached) == ([{"n": 800}], False)
+    assert len(session.history()) == 1
+    assert session.ask(COUNT, spend=10**6).cached
+
+
+def test_a_gate_that_fails_shows_nothing_and_a_retry_is_free(open_crowd: Open, monkeypatch) -> None:
+    session = open_crowd()
+
+    class NoEntropy:
+        def words(self, count: int) -> None:
+            raise OSError("no randomness")
+
+        below = words
+
+    with monkeypatch.context() as broken:
+        broken.setattr(session, "_entropy", NoEntropy())
+        with pytest.raises(OSError, match="no randomness"):
+            session.ask(COUNT, spend=0.5)
+    session.ask(COUNT, spend=0.5)
+    assert len(session.history()) == 1
+
+
+def test_an_answer_that_cannot_be_stored_is_not_shown(open_crowd: Open, monkeypatch) -> None:
+    session = open_crowd()
+
+    def full(*_: object) -> None:
+        raise LedgerDamaged("the disk is full")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(session.ledger, "store", full)
+        with pytest.raises(LedgerDamaged):
+            session.ask(COUNT, spend=0.5)
+    first = session.ask(COUNT, spend=0.5)
+    assert session.ask(COUNT, spend=0.5).rows == first.rows
+    assert len(session.history()) == 1
+
+
+def test_a_ledger_that_cannot_be_written_stops_before_the_data(open_crowd: Open, monkeypatch) -> None:
+    session = open_crowd()
+    monkeypatch.setattr(session._engine, "run", lambda _: pytest.fail("the engine ran without a charge"))
+    ledger = session.ledger
+    ledger.path.unlink()
+    ledger._chain.close()
+    with pytest.raises(LedgerDamaged):
+        session.ask(COUNT, spend=0.5)
+
+
+def test_a_vanished_file_costs_nothing(open_crowd: Open, crowd: pa.Table, tmp_path: Path) -> None:
+    path = tmp_path / "people.parquet"
+    pyarrow.parquet.write_table(crowd, path)
+    session = open_crowd(path)
+    path.unlink()
+    with pytest.raises(DataUnreadable, match="there is no file"):
+        session.ask(COUNT, spend=0.5)
+    assert session.history() == []
+    session.explain(COUNT, spend=0.5)
+
+
+def test_a_damaged_file_fails_without_a_word_about_the_data(open_crowd: Open, crowd: pa.Table, tmp_path: Path) -> None:
+    path = tmp_path / "people.parquet"
+    pyarrow.parquet.write_table(crowd, path)
+    session = open_crowd(path)
+    path.write_bytes(path.read_bytes()[:100] + b"rubbish")
+    with pytest.raises(EngineFailed, match="could not finish this question"):
+        session.ask(COUNT, spend=0.5)
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_session_does_not_cross_a_fork(open_crowd: Open) -> None:
+    session = open_crowd()
+    session.ask(COUNT, spend=0.5)
+
+    def child() -> None:
+        with pytest.raises(UsageError, match="opened in another process"):
+            session.ask(COUNT, spend=0.25)
+
+    assert in_child(child) == 0
+    assert len(session.history()) == 1
+    session.ask(COUNT, spend=0.25)
+
+
+def test_a_closed_session_is_a_usage_error_before_any_charge(open_crowd: Open) -> None:
+    with open_crowd() as session:
+        session.ask(COUNT, spend=0.5)
+    with pytest.raises(UsageError, match="closed"):
+        session.ask("SELECT COUNT(*) AS n FROM people WHERE age > 30", spend=0.5)
+    assert len(open_crowd().history()) == 1
+
+
+def test_a_session_closes_at_the_end_of_its_block_whatever_happens(open_crowd: Open) -> None:
+    session = open_crowd()
+
+    def interrupted() -> None:
+        with session as entered:
+            assert entered is session
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        interrupted()
+    assert session.ledger._chain._connection is None
+    session.close()
+
+
+def test_an_open_session_may_simply_be_dropped(open_crowd: Open, crowd: pa.Table, tmp_path: Path) -> None:
+    session = sf.protect(
+        crowd,
+        unit=sf.Row(),
+        columns={"age": sf.Int(17, 90)},
+        budget=sf.Budget(1),
+        ledger=tmp_path / "dropped.ledger",
+    )
+    session.ask("SELECT COUNT(*) AS n FROM data", spend=0.5)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)
+        del session
+        gc.collect()
+    assert (
+        open_crowd(
+            table="data", unit=sf.Row(), budget=sf.Budget(1), ledger=tmp_path / "dropped.ledger"
+        ).budget.left.epsilon
+        == 0.5
+    )
+
+
+def test_threads_share_a_session(open_crowd: Open) -> None:
+    session = open_crowd(**GENEROUS)
+
+    def ask(age: int) -> int:
+        return session.ask(f"SELECT COUNT(*) AS n FROM people WHERE age >= {20 + age % 10}", spend=10**6).rows[0]["n"]
+
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(ask, range(40)))
+    assert found == [ask(age) for age in range(40)]
+    assert len(session.history()) == 10
+    assert session.ledger.verify() == 21
+
+
+def test_threads_never_overspend_a_session(open_crowd: Open) -> None:
+    session = open_crowd()
+
+    def ask(age: int) -> bool:
+        try:
+            session.ask(f"SELECT COUNT(*) AS n FROM people WHERE age >= {age}", spend=0.25)
+        except BudgetExceeded:
+            return False
+        return True
+
+    with ThreadPoolExecutor(8) as pool:
+        assert sum(pool.map(ask, range(30, 60))) == 12
