@@ -204,9 +204,10 @@ def frame_unknown(kind: str) -> UsageError:
 
 
 def column_absent(name: str, present: Iterable[str]) -> DataUnreadable:
-    present = list(present)
+    # The other names are not listed: in a file without a header they are somebody's data.
     return DataUnreadable(
-        f'the data has no column "{name}".{did_you_mean(name, present)}', f"It has {quoted(present)}."
+        f'the data has no column "{name}".{did_you_mean(name, present)}',
+        "Check the first line of the file and the names in the policy.",
     )
 
 

@@ -115,7 +115,7 @@ def every_command() -> list[tuple[str, click.Command]]:
 @pytest.mark.parametrize(("name", "command"), every_command(), ids=[name for name, _ in every_command()])
 def test_every_command_and_every_option_has_help(name: str, command: click.Command) -> None:
     assert command.help, f"sfumato {name} does not say what it does"
-    assert command.help.strip().endswith("."), f"sfumato {name}: help is a sentence"
+    assert command.help.split("\n\n")[0].strip().endswith("."), f"sfumato {name}: help is a sentence"
     for parameter in command.params:
         assert getattr(parameter, "help", None), f"sfumato {name}: {parameter.name} does not say what it is"
 

@@ -86,9 +86,11 @@ AGGREGATES: dict[str, Aggregate] = {
     "SUM around 0, mostly above": Sum(Column("x"), Lattice(-2, 3, 0)),
     "SUM around 0, mostly below": Sum(Column("x"), Lattice(-3, 2, 0)),
     "SUM of reals": Sum(Column("z"), Lattice(-3, 5, -1)),
+    "SUM of wide bounds": Sum(Column("z"), Lattice(-(2**30), 2**30, -20)),
     "centred, odd width": CentredSum(Column("x"), Lattice(2, 5, 0)),
     "centred, even width": CentredSum(Column("x"), Lattice(-2, 4, 0)),
     "centred reals": CentredSum(Column("z"), Lattice(-3, 5, -1)),
+    "centred, wide bounds": CentredSum(Column("z"), Lattice(-(2**30), 2**30, -20)),
 }
 COLUMNS = {
     "letter": Category(LETTERS),
@@ -197,7 +199,7 @@ def _worst(differences: Vectors, uncounted: Sequence[bool]) -> Worst:
     sizes = np.abs(differences)
     return Worst(
         sizes.sum(axis=1).max(axis=0).tolist(),
-        (sizes**2).sum(axis=1).max(axis=0).tolist(),
+        (sizes.astype(np.uint64) ** 2).sum(axis=1).max(axis=0).tolist(),
         int((sizes.max(axis=2) > 0).sum(axis=1).max()),
         int(sizes[np.array(uncounted, dtype=bool)].max(initial=0)),
         len(sizes),

@@ -178,12 +178,16 @@ def test_a_missing_or_damaged_anchor_is_refused(path: Path, rest: bytes | None) 
         open_ledger(path)
 
 
-def test_the_owner_may_vouch_for_a_ledger_whose_anchor_is_lost(path: Path) -> None:
+@pytest.mark.parametrize("rest", [None, b"", b"rubbish", b"0" * (LENGTH + 5)])
+def test_the_owner_may_vouch_for_a_ledger_whose_anchor_is_lost_or_damaged(path: Path, rest: bytes | None) -> None:
+    """That is what the message about such an anchor advises."""
     ledger = open_ledger(path)
     spend(ledger, range(2))
     ledger.close()
     before = default_anchor(path).read_text()
     default_anchor(path).unlink()
+    if rest is not None:
+        default_anchor(path).write_bytes(rest)
     re_anchor(path)
     assert default_anchor(path).read_text() == before
     ledger = open_ledger(path)

@@ -1,5 +1,6 @@
 """The durable budget: charges, stored releases, limits, request ids, and a disk that gives up."""
 
+import dataclasses
 import json
 import os
 import resource
@@ -18,7 +19,7 @@ from hypothesis import strategies as st
 from sfumato.errors import BudgetExceeded, LedgerDamaged, RequestConflict, UsageError
 from sfumato.kernel.gate import Receipt
 from sfumato.ledger import chain as chain_module
-from sfumato.ledger.ledger import LARGEST_DENOMINATOR, Ledger, Stored, _bounded
+from sfumato.ledger.ledger import LARGEST_DENOMINATOR, Ledger, Stored, _bounded, default_anchor
 from sfumato.schema.budget import Budget
 from sfumato.schema.columns import Int
 from sfumato.schema.table import Schema
@@ -345,6 +346,41 @@ def test_a_ledger_emptied_while_open_is_damaged(ledger: Ledger) -> None:
     for act in (ledger.record_limit, lambda: ledger.charge(payment()), lambda: ledger.balance("research")):
         with pytest.raises(LedgerDamaged):
             act()
+
+
+def test_a_ledger_emptied_with_its_anchor_has_nothing_to_remember(ledger: Ledger) -> None:
+    connection = ledger._chain._connect()
+    connection.execute("DROP TRIGGER no_delete")
+    connection.execute("DELETE FROM entry")
+    default_anchor(ledger.path).write_bytes(b"")
+    with pytest.raises(LedgerDamaged, match="is gone"):
+        ledger.charge(payment())
+    with ledger._writing():
+        pass
+    assert default_anchor(ledger.path).read_bytes() == b""
+
+
+def test_a_ledger_deleted_while_open_grants_nothing(ledger: Ledger) -> None:
+    ledger.charge(payment())
+    ledger.path.unlink()
+    for act in (lambda: ledger.charge(payment(question=1)), lambda: ledger.store(answer(2)), ledger.record_limit):
+        with pytest.raises(LedgerDamaged, match="is gone, but its anchor remembers it"):
+            act()
+
+
+@pytest.mark.parametrize("body", ["rubbish", "[]", "7", "{}"])
+def test_an_entry_that_no_ledger_wrote_is_damage_even_when_its_hash_fits(ledger: Ledger, body: str) -> None:
+    ledger.charge(payment())
+    first, last = ledger._chain.entries()
+    forged = dataclasses.replace(last, body=body).expected_hash(first.hash)
+    connection = ledger._chain._connect()
+    connection.execute("DROP TRIGGER no_update")
+    connection.execute("UPDATE entry SET body = ?, hash = ? WHERE seq = 2", (body, forged))
+    for act in (lambda: ledger.balance("research"), ledger.history):
+        with pytest.raises(LedgerDamaged, match="entry 2 of the ledger"):
+            act()
+    with pytest.raises(LedgerDamaged):
+        ledger.charge(payment(question=1))
 
 
 # ---- exact sums of any length

@@ -5,6 +5,7 @@ import hashlib
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import duckdb
@@ -38,11 +39,22 @@ WHOLE = {
     "UHUGEINT",
 }
 REAL = {"FLOAT", "DOUBLE"}
+WILDCARDS = "*?["
 SEPARATORS = ",;\t|"
 # Statistics of a file leave out NaN: a rewrite that trusts them takes NaN for a number, or not, depending on the other
 # rows (docs/decisions/0005-statistics-and-nan.md).
 DISTRUSTED = "statistics_propagation"
 RAW = "sfumato_raw"
+FRAMES = {
+    ("pandas", "DataFrame"),
+    ("polars", "DataFrame"),
+    ("polars", "LazyFrame"),
+    ("pyarrow", "Table"),
+    ("pyarrow", "RecordBatch"),
+    ("pyarrow", "RecordBatchReader"),
+    ("pyarrow", "FileSystemDataset"),
+    ("pyarrow", "InMemoryDataset"),
+}
 FRAME = "sfumato_frame"
 
 
@@ -57,6 +69,7 @@ class DuckDBEngine:
         self._connection = duckdb.connect(":memory:")
         self._connection.execute(f"SET disabled_optimizers = '{DISTRUSTED}'")
         self._closed = False
+        self._one_at_a_time = Lock()
         if self._path is not None:
             self._load_file(self._path, schema)
         else:
@@ -79,18 +92,18 @@ class DuckDBEngine:
 
     def run(self, sql: str) -> list[tuple[Any, ...]]:
         """The rows of a query; a failure says nothing about the data."""
-        try:
-            return self._connection.cursor().execute(sql).fetchall()
-        except duckdb.Error:
-            raise engine_failed() from None
+        with self._one_at_a_time:  # a cursor would be a connection of its own, without the settings of this one
+            try:
+                return self._connection.execute(sql).fetchall()
+            except duckdb.Error:
+                raise engine_failed() from None
 
     def close(self) -> None:
         self._closed = True
         self._connection.close()
 
     def _load_file(self, path: Path, schema: Schema) -> None:
-        if not path.is_file():
-            raise file_missing(str(path))
+        _check_path(path)
         match path.suffix.lower():
             case ".csv" | ".tsv":
                 self._load_csv(path, schema)
@@ -119,13 +132,13 @@ class DuckDBEngine:
 
     def _load_frame(self, frame: object, schema: Schema) -> None:
         module = type(frame).__module__.partition(".")[0]
-        if module == "polars":
-            frame = frame.lazy().collect().to_arrow()  # type: ignore[attr-defined]
-        elif module not in ("pandas", "pyarrow"):
+        if (module, type(frame).__name__) not in FRAMES:
             raise frame_unknown(type(frame).__name__)
         try:
+            if module == "polars":
+                frame = frame.lazy().collect().to_arrow()  # type: ignore[attr-defined]
             self._connection.register(FRAME, frame)
-        except duckdb.Error:
+        except Exception:  # noqa: BLE001 - other people's converters, whose messages may quote a value
             raise file_unreadable("the table", "its columns are of a kind DuckDB does not take") from None
         self._create("TABLE", FRAME, schema, "the table")
         self._connection.unregister(FRAME)
@@ -136,8 +149,8 @@ class DuckDBEngine:
             physical = {row[0]: row[1] for row in described}
             columns = ", ".join(_canonical_columns(schema, physical))
             self._connection.execute(f"CREATE {kind} {quoted(schema.table)} AS SELECT {columns} FROM {source}")
-        except duckdb.Error as error:
-            raise _unreadable(name, error) from None
+        except duckdb.Error:
+            raise file_unreadable(name, "it is damaged or of another kind than its name says") from None
 
     def _stat(self) -> str:
         if self._path is None or not self._path.is_file():
@@ -184,13 +197,15 @@ def _canonical(name: str, column: Column | None, physical: str) -> str:
     """The column in the type its declaration promises; what does not fit becomes NULL, never an error."""
     match column:
         case None:
-            return name
-        case Category(values=values) if isinstance(values[0], int) and not isinstance(values[0], bool):
+            return f"nullif({name}, CAST('NaN' AS DOUBLE))" if physical in REAL else name
+        case Category(values=values) if isinstance(values[0], bool):
+            return f"CAST(TRY_CAST({name} AS BOOLEAN) AS VARCHAR)"
+        case Category(values=values) if isinstance(values[0], int):
             return name if physical in WHOLE else f"TRY_CAST({name} AS BIGINT)"
         case Int():
             return name if physical in WHOLE else f"TRY_CAST({name} AS BIGINT)"
         case Float():
-            return name if physical in REAL else f"TRY_CAST({name} AS DOUBLE)"
+            return name if physical == "DOUBLE" else f"TRY_CAST({name} AS DOUBLE)"
         case _:
             return name if physical == "VARCHAR" else f"TRY_CAST({name} AS VARCHAR)"
 
@@ -203,6 +218,13 @@ def _unreadable(name: str, error: duckdb.Error) -> DataUnreadable:
     if "column" in said or "csv" in said or "sniff" in said:
         return file_unreadable(name, "its rows do not all have as many fields as its header")
     return file_unreadable(name, "it is damaged or of another kind than its name says")
+
+
+def _check_path(path: Path) -> None:
+    if any(sign in str(path) for sign in WILDCARDS):
+        raise file_unreadable(path.name, "its path holds *, ? or [, which would be read as a pattern")
+    if not path.is_file():
+        raise file_missing(str(path))
 
 
 def _header(path: Path) -> tuple[str, list[str]]:
@@ -230,8 +252,7 @@ def _literal(text: str) -> str:
 
 def describe(path: Path) -> dict[str, str]:
     """Column names and guessed types of a file."""
-    if not path.is_file():
-        raise file_missing(str(path))
+    _check_path(path)
     match path.suffix.lower():
         case ".csv" | ".tsv":
             source = f"read_csv({_text(path)}, header = true, delim = {_literal(_header(path)[0])})"

@@ -42,6 +42,9 @@ OPENING = {TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.
 CLOSING = {TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE, TokenType.END}
 PREFIX = {TokenType.NOT, TokenType.DASH, TokenType.PLUS, TokenType.TILDE}
 
+BEFORE_BRACKET = {"AND", "BETWEEN", "BY", "IN", "IS", "NOT", "OR", "SELECT", "WHERE"}
+MOST_CALLS = 4  # one inside another; the language has none inside another
+
 ARITHMETIC: dict[type[exp.Expr], ArithmeticOperator] = {exp.Add: "+", exp.Sub: "-", exp.Mul: "*", exp.Div: "/"}
 COMPARISONS: dict[type[exp.Expr], ComparisonOperator] = {
     exp.EQ: "=",
@@ -62,7 +65,13 @@ def parse(text: str) -> Question:
 
     Claim: gives a value made of plan nodes only, or raises Refused; never runs, opens or looks up anything.
     """
-    select = _statement(text)
+    try:
+        return _question(_statement(text))
+    except RecursionError:
+        raise too_deep(DEEPEST) from None
+
+
+def _question(select: exp.Select) -> Question:
     _only(select, "expressions", "from", "from_", "where", "group")
     table, alias = _source(select.args.get("from_") or select.args.get("from"))
     where = select.args.get("where")
@@ -108,12 +117,21 @@ def _statement(text: str) -> exp.Select:
 
 
 def _check_depth(tokens: list[Token]) -> None:
-    depth = run = 0
+    """Refuse what nests too deep, before the parser, some of whose rules take twice as long for each level."""
+    depth = run = joins = 0
+    costly: list[bool] = []  # of each open bracket: whether a word stands before it, or it is square
+    before = ""
     for token in tokens:
-        depth += (token.token_type in OPENING) - (token.token_type in CLOSING)
+        if token.token_type in OPENING:
+            costly.append(token.text == "[" or (before.isidentifier() and before.upper() not in BEFORE_BRACKET))
+        elif token.token_type in CLOSING and costly:
+            costly.pop()
+        depth = len(costly)
         run = run + 1 if token.token_type in PREFIX else 0
-        if depth + run > DEEPEST:
+        joins += "JOIN" in token.text.upper() and token.token_type is not TokenType.STRING
+        if depth + run > DEEPEST or sum(costly) > MOST_CALLS or joins > MOST_CALLS:
             raise too_deep(DEEPEST)
+        before = token.text
 
 
 def _where_it_stopped(error: sqlglot.errors.ParseError) -> str:

@@ -1,0 +1,400 @@
+"""Writes the reference pages that follow from the code: errors, commands, Python names.
+
+python -m docs.generate
+
+The same code gives the same pages, on every machine: nothing is measured, dated or looked up. A test compares the pages
+in docs/reference with what this file would write, so whatever is public is documented.
+"""
+
+import ast
+import enum
+import inspect
+import re
+import textwrap
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType, UnionType
+from typing import Annotated, Any, get_args, get_origin
+
+import typer
+from typer.models import ArgumentInfo
+
+import sfumato
+from sfumato import errors
+from sfumato.cli.main import COMMANDS, app
+from sfumato.ledger.ledger import Balance, Charge
+from sfumato.ledger.terms import Amount
+from sfumato.query.explain import Explanation, Step
+
+REFERENCE = Path(__file__).parent / "reference"
+MADE = "<!-- Written by `python -m docs.generate`. Change the code, then run it again. -->"
+
+# Arguments with which a wording reads naturally. A wording that is not listed gets some by the names of its parameters.
+SAMPLES: dict[str, tuple[Any, ...]] = {
+    "not_a_number": ("spend", "'much'"),
+    "not_finite": ("epsilon",),
+    "not_positive": ("spend", "-1"),
+    "out_of_range": ("delta", "0", "1", "2"),
+    "not_whole": ("max_rows", "2.5"),
+    "missing_argument": ("spend", "spend=0.5"),
+    "missing_extra": ("to_pandas", "pandas", "pandas"),
+    "bounds_reversed": ("90", "17"),
+    "repeated_category": ("yes",),
+    "groups_above_rows": (2, 5),
+    "unit_column_declared": ("user_id",),
+    "policy_missing": ("people.toml",),
+    "policy_malformed": ("people.toml", "Expected '=' after a key (at line 3, column 9)"),
+    "policy_unknown": ("people.toml", "budget", "epsilom", ("epsilon", "delta")),
+    "policy_lacks": ("people.toml", "budget", "epsilon", "epsilon = 3"),
+    "policy_exists": ("people.toml",),
+    "file_missing": ("people.csv",),
+    "file_unreadable": ("people.csv", "it is not valid UTF-8"),
+    "file_kind_unknown": ("people.xlsx",),
+    "frame_unknown": ("list",),
+    "column_absent": ("incme", ("age", "income")),
+    "too_long": (12_000, 10_000),
+    "not_sql": ("it stops making sense at 'FRM'",),
+    "not_supported": ("HAVING here", "What works: SELECT keys, COUNT(*) … GROUP BY keys."),
+    "unknown_table": ("peple", "people"),
+    "unknown_column": ("incme", ("age", "income")),
+    "no_bounds": ("SUM(income)", "income"),
+    "division_unbounded": ("SUM(income / age)",),
+    "wrong_type": ('"zip" is a text', "this needs a number"),
+    "identifier_used": ("name",),
+    "keys_undeclared": ("zip",),
+    "too_many_keys": (1_000_000, 100_000),
+    "select_without_group": ("sex",),
+    "not_measured": ("sex", ("n", "income")),
+    "bounds_too_wide": ("SUM(income * 1e100 * 1e100 * 1e100)",),
+    "duplicate_output": ("n",),
+    "plan_refused": ("an aggregate is constant",),
+    "spend_too_small": ("1e-99",),
+    "over_budget": ("0.5", "the table", "0.2", "3"),
+    "ledger_differs": ("the table", "people", "persons"),
+    "limit_differs": ("epsilon 3", "epsilon 5"),
+    "request_conflict": ("id-17",),
+}
+BY_NAME: dict[str, Any] = {
+    "what": "epsilon",
+    "shown": "-1",
+    "path": "people.ledger",
+    "name": "income",
+    "column": "income",
+    "table": "people",
+    "call": "SUM(income)",
+    "limit": 60,
+    "entry": 12,
+    "seen": 11,
+    "anchored": 12,
+    "value": "yes",
+    "error": errors.UsageError("lower bound 90 is not below upper bound 17.", "Swap or widen the bounds."),
+}
+# Classes that nobody makes by hand, and where they come from.
+MADE_BY = {
+    "Answer": "What `session.ask` returns.",
+    "Session": "Made by `sf.open` and `sf.protect`. Use it in a `with` block, or close it.",
+    "Balance": "What `session.budget` is.",
+    "Charge": "One entry of `session.history()`.",
+    "Explanation": "What `session.explain` returns.",
+    "Step": "One of the `steps` of an explanation.",
+    "Amount": "An amount of privacy, as `cost`, `spent`, `left` and `limit` give it.",
+}
+RETURNED = (Balance, Charge, Amount, Explanation, Step)
+BY_ANNOTATION: dict[str, Any] = {"str": "…", "int": 3, "float": 0.5, "bool": True, "Iterable[str]": ("age", "income")}
+
+
+def main() -> None:
+    for name, write in PAGES.items():
+        (REFERENCE / name).write_text(write(), encoding="utf-8")
+
+
+# ---- errors
+
+
+def errors_page() -> str:
+    tree = textwrap.dedent(str(errors.__doc__)).split("\n\n")[1]
+    lines = [
+        "# Errors",
+        MADE,
+        "Every error of Sfumato is a `SfumatoError`. It has a `message`, which says what happened and why, and a "
+        "`hint`, which says what to do next. Neither ever shows a value from the data. In the shell the number beside "
+        "an error is the exit code; with `--format json` standard error holds "
+        '`{"error": …, "message": …, "hint": …}`.',
+        f"```text\n{tree.rstrip()}\n```",
+        "Errors with the codes 2, 3 and 4 charge nothing. An `EngineFailed` comes after the charge, and the charge "
+        "stands: whether an engine gives up may depend on the data.",
+        "## What they say",
+    ]
+    for kind, wordings in _by_kind().items():
+        lines.append(f"### {kind.__name__} ({kind.exit_code})")
+        for wording in wordings:
+            shown = wording(*_sample(wording))
+            lines.append("\n".join([f"**{wording.__name__}**", "", "```text", f"{kind.__name__}: {shown}", "```"]))
+    return _joined(lines)
+
+
+def _by_kind() -> dict[type[errors.SfumatoError], list[Callable[..., errors.SfumatoError]]]:
+    """Wordings in the order of the file, under the error they make, in the order of the tree."""
+    found: dict[type[errors.SfumatoError], list[Callable[..., errors.SfumatoError]]] = {
+        kind: []
+        for kind in vars(errors).values()
+        if isinstance(kind, type) and issubclass(kind, errors.SfumatoError) and kind is not errors.SfumatoError
+    }
+    for wording in vars(errors).values():
+        kind = getattr(wording, "__annotations__", {}).get("return")
+        if inspect.isfunction(wording) and isinstance(kind, type) and issubclass(kind, errors.SfumatoError):
+            found[kind].append(wording)
+    return {kind: wordings for kind, wordings in found.items() if wordings}
+
+
+def _sample(wording: Callable[..., Any]) -> tuple[Any, ...]:
+    if wording.__name__ in SAMPLES:
+        return SAMPLES[wording.__name__]
+    written = _function(wording)
+    kinds = {part.arg: ast.unparse(part.annotation) for part in written.args.args if part.annotation is not None}
+    return tuple(BY_NAME.get(name, BY_ANNOTATION.get(kind, "…")) for name, kind in kinds.items())
+
+
+# ---- commands
+
+
+def commands_page() -> str:
+    rows = [(f"[`{name}`](#sfumato-{name})", text) for name, (_, text) in COMMANDS.items()]
+    lines = [
+        "# Commands",
+        MADE,
+        str(app.info.help),
+        "Every command takes `--help`. Exit codes: 0 done, 2 wrong use, 3 refused, 4 over budget, 5 a file or the "
+        "engine; [errors](errors.md) lists them.",
+        _table(("command", "what it does"), rows),
+    ]
+    for name, (module, _) in COMMANDS.items():
+        lines += _command(name, import_module(module).app)
+    return _joined(lines)
+
+
+def _command(name: str, commands: typer.Typer) -> Iterator[str]:
+    yield f"## sfumato {name}"
+    if len(commands.registered_commands) == 1:
+        yield from _usage(f"sfumato {name}", commands.registered_commands[0].callback)
+        return
+    yield _inline(str(commands.info.help))
+    for verb in commands.registered_commands:
+        word = verb.name or str(getattr(verb.callback, "__name__", "")).replace("_", "-")
+        yield f"### sfumato {name} {word}"
+        yield from _usage(f"sfumato {name} {word}", verb.callback)
+
+
+def _usage(call: str, callback: Callable[..., Any] | None) -> Iterator[str]:
+    """From the annotations of a command, which do not depend on the version of Typer."""
+    arguments, options = [], []
+    for part in inspect.signature(callback or print).parameters.values():
+        if get_origin(part.annotation) is not Annotated:  # Typer's own context
+            continue
+        kind, about = _annotated(part)
+        needed = part.default is part.empty
+        default = "" if needed or part.default is None or part.default is False else f"`{_plain(part.default)}`"
+        if isinstance(about, ArgumentInfo):
+            word = part.name.upper() + ("…" if kind.endswith("…") else "")
+            arguments.append((word if needed else f"[{word}]", f"`{part.name.upper()}`", about.help, default))
+            continue
+        given = [about.default, *(about.param_decls or ())]  # inside Annotated, the first spelling lands in `default`
+        spelt = [word for word in given if isinstance(word, str) and word.startswith("-")]
+        spelt = spelt or [f"--{part.name.replace('_', '-')}"]
+        name = ", ".join(f"`{option}`" for option in spelt)
+        taken = "" if kind == "flag" else f" {kind}"
+        options.append(
+            (f"{spelt[0]}{taken}" if needed else "", name + taken, about.help, "needed" if needed else default)
+        )
+    words = [call, *(part[0] for part in arguments), *(part[0] for part in options if part[0])]
+    yield _inline(inspect.getdoc(callback))
+    yield "```text\n" + " ".join([*words, *(["[OPTIONS]"] if any(not part[0] for part in options) else [])]) + "\n```"
+    rows = [(name, _inline(told), default) for _, name, told, default in [*arguments, *options]]
+    yield _table(("argument or option", "meaning", "default"), rows)
+
+
+def _annotated(part: inspect.Parameter) -> tuple[str, Any]:
+    """What stands after an option, and what Typer was told about it."""
+    annotation, about = part.annotation.__origin__, part.annotation.__metadata__[0]
+    if annotation is bool:
+        return "flag", about
+    if isinstance(annotation, UnionType):
+        annotation = next(kind for kind in get_args(annotation) if kind is not type(None))
+    repeated = get_origin(annotation) is list
+    kind = get_args(annotation)[0] if repeated else annotation
+    if issubclass(kind, enum.Enum):
+        return "|".join(str(choice.value) for choice in kind), about
+    word = {str: "TEXT", int: "INTEGER", float: "NUMBER", Path: "PATH"}.get(kind, "VALUE")
+    return f"{word}…" if repeated else word, about
+
+
+def _plain(value: object) -> str:
+    return str(value.value if isinstance(value, enum.Enum) else value)
+
+
+# ---- Python
+
+
+def python_page() -> str:
+    lines = [
+        "# Python",
+        MADE,
+        "```python\nimport sfumato as sf\n```",
+        "These names are the public interface; whatever else a module holds may change. A name is loaded when it is "
+        "first used.",
+    ]
+    names = {name: getattr(sfumato, name) for name in sfumato.__all__}
+    for name, value in names.items():
+        if not isinstance(value, ModuleType):
+            lines += _named(f"sf.{name}", value, level=2)
+    lines.append("## What sessions return")
+    for value in RETURNED:
+        lines += _named(value.__name__, value, level=3)
+    for name, value in names.items():
+        if isinstance(value, ModuleType):
+            lines += [f"## sf.{name}", *_docstring(value)]
+            if value is errors:
+                lines.append("Every error and its wordings: [errors](errors.md).")
+                continue
+            for inner in getattr(value, "__all__", []):
+                lines += _named(f"sf.{name}.{inner}", getattr(value, inner), level=3)
+    return _joined(lines)
+
+
+def _named(shown: str, value: Any, *, level: int) -> Iterator[str]:
+    yield f"{'#' * level} {shown}"
+    if inspect.isclass(value):
+        yield from _class(shown, value)
+    elif inspect.isfunction(value):
+        yield _signature(shown, value)
+        yield from _docstring(value)
+    else:
+        yield (
+            f"A constant, `{value!r}`."
+            if isinstance(value, str | int | float | tuple)
+            else f"A {type(value).__name__}."
+        )
+
+
+def _class(shown: str, value: type) -> Iterator[str]:
+    written = _parsed(value)
+    if not isinstance(written, ast.ClassDef):
+        return
+    makers = [part for part in written.body if isinstance(part, ast.FunctionDef) and part.name == "__init__"]
+    fields = [part for part in written.body if isinstance(part, ast.AnnAssign) and isinstance(part.target, ast.Name)]
+    public = [part for part in fields if not ast.unparse(part.target).startswith("_")]
+    if value.__name__ in MADE_BY:
+        yield MADE_BY[value.__name__]
+    elif makers:
+        yield f"```python\n{_wrapped(shown, _parameters(value, makers[0].args, method=True), None)}\n```"
+    elif not issubclass(value, enum.Enum) and len(public) == len(fields):
+        parts = [ast.unparse(part) for part in public]
+        yield f"```python\n{_wrapped(shown, parts, None)}\n```"
+    yield from _docstring(value)
+    if public:
+        yield _table(("attribute", "type"), [_attribute(part) for part in public])
+    for part in written.body:
+        if isinstance(part, ast.FunctionDef) and not part.name.startswith("_"):
+            decorated = [ast.unparse(item) for item in part.decorator_list]
+            call = f".{part.name}"
+            if "property" in decorated:
+                yield f"**`{call}`** {_inline(ast.get_docstring(part))}".rstrip()
+            else:
+                text = _wrapped(call, _parameters(value, part.args, method=True), part.returns)
+                yield f"```python\n{text}\n```"
+                yield from _paragraphs(ast.get_docstring(part))
+
+
+def _attribute(part: ast.AnnAssign) -> tuple[str, str]:
+    return f"`{ast.unparse(part.target)}`", f"`{_type(part.annotation)}`"
+
+
+def _signature(shown: str, value: Any) -> str:
+    written = _function(value)
+    return f"```python\n{_wrapped(shown, _parameters(value, written.args), written.returns)}\n```"
+
+
+def _function(value: Any) -> ast.FunctionDef:
+    written = _parsed(value)
+    if not isinstance(written, ast.FunctionDef):
+        raise TypeError(f"{value!r} is no function")
+    return written
+
+
+def _parsed(value: Any) -> ast.stmt:
+    """As it was typed: types by their own names, whatever the version of Python."""
+    return ast.parse(textwrap.dedent(inspect.getsource(value))).body[0]
+
+
+def _parameters(value: Any, arguments: ast.arguments, *, method: bool = False) -> list[str]:
+    """Each parameter with its type and default; a default that is a constant of the module is shown by its value."""
+    scope = vars(import_module(value.__module__))
+
+    def written(part: ast.arg, default: ast.expr | None) -> str:
+        kind = f": {_type(part.annotation)}" if part.annotation is not None else ""
+        if default is None:
+            return part.arg + kind
+        known = scope.get(default.id) if isinstance(default, ast.Name) else None
+        shown = repr(known) if isinstance(known, str | int | float) else ast.unparse(default)
+        return f"{part.arg}{kind} = {shown}"
+
+    plain = [*arguments.posonlyargs, *arguments.args]
+    defaults = [None] * (len(plain) - len(arguments.defaults)) + arguments.defaults
+    parts = [written(*pair) for pair in zip(plain, defaults, strict=True)][1 if method else 0 :]
+    if arguments.vararg or arguments.kwonlyargs:
+        parts.append(f"*{written(arguments.vararg, None)}" if arguments.vararg else "*")
+    parts += [written(*pair) for pair in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)]
+    return parts + ([f"**{written(arguments.kwarg, None)}"] if arguments.kwarg else [])
+
+
+def _type(annotation: ast.expr) -> str:
+    return re.sub(r"'(\w+)'", r"\1", ast.unparse(annotation))
+
+
+def _wrapped(call: str, parts: list[str], returns: ast.expr | None) -> str:
+    arrow = f" -> {_type(returns)}" if returns is not None else ""
+    line = f"{call}({', '.join(parts)}){arrow}"
+    return line if len(line) <= 100 else "\n".join([f"{call}(", *(f"    {part}," for part in parts), f"){arrow}"])
+
+
+def _docstring(value: Any) -> Iterator[str]:
+    written = value.__doc__ or ""
+    if inspect.isclass(value) and written.startswith(f"{value.__name__}("):  # what @dataclass puts in
+        written = ""
+    yield from _paragraphs(inspect.cleandoc(written))
+
+
+def _paragraphs(text: str | None) -> Iterator[str]:
+    for paragraph in (text or "").split("\n\n"):
+        code = all(
+            line.startswith(("import ", "session ", "answer ", "    ", "sf.")) for line in paragraph.splitlines()
+        )
+        if paragraph.strip():
+            yield f"```python\n{textwrap.dedent(paragraph)}\n```" if code else paragraph.replace("<", "&lt;")
+
+
+# ---- Markdown
+
+
+def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+    lines = [head, ("---",) * len(head), *rows]
+    return "\n".join("| " + " | ".join(re.sub(r"(?<!\\)\|", r"\\|", cell) for cell in line) + " |" for line in lines)
+
+
+def _inline(text: str | None) -> str:
+    return " ".join((text or "").split())
+
+
+def _joined(parts: list[str]) -> str:
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+PAGES: dict[str, Callable[[], str]] = {
+    "errors.md": errors_page,
+    "cli.md": commands_page,
+    "python.md": python_page,
+}
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,194 @@
+"""The reference pages: those made from the code equal it, and the others' examples do what the page says."""
+
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import docs.generate
+import pytest
+
+import sfumato
+from sfumato import errors
+from sfumato.cli.main import COMMANDS
+from sfumato.errors import Refused, UsageError
+from sfumato.kernel.certify import MOST_GROUPS
+from sfumato.query import bind, sql
+from sfumato.schema.columns import Category, Float, Identifier, Int, Text
+from sfumato.schema.numbers import LARGEST_EXPONENT
+from sfumato.schema.policy import COLUMN_TYPES, SECTIONS, Policy, load_policy
+from tests.query.asking import walk
+
+REFERENCE = Path(__file__).parents[2] / "docs" / "reference"
+
+
+def page(name: str) -> str:
+    return (REFERENCE / name).read_text(encoding="utf-8")
+
+
+def blocks(name: str, language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", page(name), flags=re.MULTILINE | re.DOTALL)
+
+
+def table_rows(name: str, head: str) -> Iterator[list[str]]:
+    """The cells of the table that starts with these headings."""
+    start = page(name).index(f"| {head} |")
+    for line in page(name)[start:].splitlines()[2:]:
+        if not line.startswith("|"):
+            return
+        yield [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
+
+
+# ---- made from the code
+
+
+@pytest.mark.parametrize("name", docs.generate.PAGES)
+def test_a_page_made_from_the_code_is_up_to_date(name: str) -> None:
+    assert page(name) == docs.generate.PAGES[name](), "Run: python -m docs.generate"
+
+
+def test_the_same_code_gives_the_same_pages() -> None:
+    for write in docs.generate.PAGES.values():
+        assert write() == write()
+
+
+def test_nothing_is_undocumented() -> None:
+    kinds = [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, errors.SfumatoError)]
+    assert [kind.__name__ for kind in kinds if kind.__name__ not in page("errors.md")] == []
+    wordings = [wording.__name__ for listed in docs.generate._by_kind().values() for wording in listed]
+    assert len(wordings) >= 50
+    assert [name for name in wordings if f"**{name}**" not in page("errors.md")] == []
+    assert [name for name in COMMANDS if f"## sfumato {name}\n" not in page("cli.md")] == []
+    assert [name for name in sfumato.__all__ if f"## sf.{name}\n" not in page("python.md")] == []
+
+
+def test_every_sample_still_belongs_to_a_wording() -> None:
+    wordings = {wording.__name__ for listed in docs.generate._by_kind().values() for wording in listed}
+    assert set(docs.generate.SAMPLES) <= wordings
+
+
+def test_a_wording_without_a_sample_is_shown_all_the_same() -> None:
+    def new_wording(what: str, limit: int, known: object, other: str) -> UsageError:
+        return UsageError(f"{what} {limit} {known} {other}.")
+
+    assert docs.generate._sample(new_wording) == ("epsilon", 60, "…", "…")
+
+
+@pytest.mark.parametrize("name", ["errors.md", "cli.md", "python.md", "sql.md", "policy.md"])
+def test_links_between_the_pages_lead_somewhere(name: str) -> None:
+    for target in re.findall(r"\]\(([^)#]+\.md)\)", page(name)):
+        assert (REFERENCE / target).exists(), target
+    anchors = {
+        re.sub(r"[^\w -]", "", head.lower()).replace(" ", "-") for head in re.findall(r"^#+ (.*)$", page(name), re.M)
+    }
+    assert set(re.findall(r"\]\(#([^)]+)\)", page(name))) <= anchors
+
+
+# ---- sql.md
+
+
+@pytest.fixture
+def declared(tmp_path: Path) -> Policy:
+    path = tmp_path / "people.toml"
+    path.write_text(blocks("sql.md", "toml")[0], encoding="utf-8")
+    return load_policy(path)
+
+
+def test_the_questions_of_the_page_are_accepted(declared: Policy) -> None:
+    assert len(blocks("sql.md", "sql")) >= 5
+    for question in blocks("sql.md", "sql"):
+        assert walk(question, schema=declared.schema, budget=declared.budget).plan.measures
+
+
+def test_the_refusals_of_the_page_are_refused(declared: Policy) -> None:
+    rows = list(table_rows("sql.md", "question | why"))
+    assert len(rows) >= 20
+    for question, _ in rows:
+        with pytest.raises(Refused):
+            walk(question.strip("`"), schema=declared.schema, budget=declared.budget)
+
+
+def test_the_limits_of_the_page_are_those_of_the_code() -> None:
+    limits = dict(table_rows("sql.md", "what | at most"))
+    assert limits == {
+        "the text of a question": f"{sql.LONGEST:,} characters",
+        "nesting of brackets, `NOT` and signs": f"{sql.DEEPEST} levels",
+        "groups": f"{MOST_GROUPS:,}",
+        "a number": f"{sql.LONGEST_NUMBER} characters, and in size from 1e-{LARGEST_EXPONENT} to 1e{LARGEST_EXPONENT}",
+        "bounds of an expression": f"{float(bind.WIDEST):.0e}".replace("e+", "e"),
+    }
+
+
+def test_the_page_shows_what_a_question_shares_out(declared: Policy) -> None:
+    walked = walk("SELECT COUNT(*), AVG(age) FROM people", schema=declared.schema, budget=declared.budget)
+    shares = [measure.share / walked.price.amount for measure in walked.plan.measures]
+    assert [str(share) for share in shares] == ["1/2", "1/3", "1/6"]
+    assert "two thirds\nof its share for the sum and one third for the count" in page("sql.md")
+
+
+# ---- policy.md
+
+
+def test_the_complete_example_loads(tmp_path: Path) -> None:
+    path = tmp_path / "people.toml"
+    path.write_text(blocks("policy.md", "toml")[0], encoding="utf-8")
+    policy = load_policy(path)
+    assert policy.schema.table == "people"
+    assert str(policy.schema.unit) == "person (user_id: at most 20 rows in 5 groups)"
+    assert str(policy.budget) == "epsilon 3, delta 1e-06"
+    assert (policy.ledger, policy.anchor) == (tmp_path / "ledgers/people.ledger", Path("/mnt/other-disk/people.anchor"))
+    assert {type(column) for column in policy.schema.columns.values()} == {Int, Float, Category, Text, Identifier}
+
+
+def test_the_example_uses_every_section_every_key_and_every_type() -> None:
+    example = tomllib.loads(blocks("policy.md", "toml")[0])
+    assert set(example) == {*SECTIONS, "columns"}
+    for section, keys in SECTIONS.items():
+        assert set(example[section]) | ({"kind"} if section == "unit" else set()) == set(keys)
+        listed = [row[0].strip("`") for row in table_rows_of(section)]
+        assert listed == list(keys)
+    types = [row[0].strip("`") for row in table_rows("policy.md", "type | keys")]
+    assert types == list(COLUMN_TYPES)
+    assert {declared["type"] for declared in example["columns"].values()} == set(types)
+
+
+def table_rows_of(section: str) -> list[list[str]]:
+    text = page("policy.md").split(f"## `[{section}]`\n")[1].split("\n## ")[0]
+    return [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines() if line.startswith("| `")]
+
+
+def test_the_defaults_are_those_of_the_page(tmp_path: Path) -> None:
+    path = tmp_path / "any.toml"
+    path.write_text(
+        '[data]\nsource = "folder/people.csv"\n[unit]\nid = "u"\nmax_rows = 3\n[budget]\nepsilon = 1\n'
+        '[columns]\nage = { type = "int" }\n',
+        encoding="utf-8",
+    )
+    policy = load_policy(path)
+    assert policy.schema.table == "people"
+    assert str(policy.schema.unit) == "person (u: at most 3 rows in 1 groups)"
+    assert (policy.budget.delta, policy.ledger, policy.anchor) == (0, tmp_path / "folder/people.ledger", None)
+
+
+def test_a_unit_of_rows_loads(tmp_path: Path) -> None:
+    path = tmp_path / "people.toml"
+    example = blocks("policy.md", "toml")[0]
+    start, end = example.index("[unit]"), example.index("[budget]")
+    path.write_text(example[:start] + blocks("policy.md", "toml")[1] + example[end:], encoding="utf-8")
+    assert str(load_policy(path).schema.unit) == "row"
+
+
+@pytest.mark.parametrize(("section", "wrong", "said"), list(table_rows("policy.md", "in | you write | it says")))
+def test_every_mistake_of_the_page_is_told_as_the_page_says(
+    tmp_path: Path, section: str, wrong: str, said: str
+) -> None:
+    example = blocks("policy.md", "toml")[0]
+    head = section.strip("`")
+    before, _, rest = example.partition(f"{head}\n")
+    after = rest[found.start() :] if (found := re.search(r"^\[", rest, re.M)) else ""
+    path = tmp_path / "people.toml"
+    lines = "\n".join(line.strip() for line in wrong.strip("`").split("; "))
+    path.write_text(f"{before}{head}\n{lines}\n{after}", encoding="utf-8")
+    with pytest.raises(UsageError) as refused:
+        load_policy(path)
+    assert refused.value.message == f"people.toml: {said.strip('`')}"
