@@ -88,8 +88,8 @@ def _for_people(plan: Plan, unit: Person, writer: "_Writer") -> str:
     window = " WINDOW person AS (PARTITION BY u)" if plan.keys else ""
     steps.append(
         # NULL leaves a share as it is; a number is the most that each of the person's groups may count.
-        f"bounded AS (\n  SELECT *, CASE WHEN {total} > {unit.max_rows} THEN {unit.max_rows} // {groups} END AS most\n"
-        f"  FROM {pairs}{window})"
+        f"bounded AS (\n  SELECT *, CASE WHEN {total} > {unit.max_rows} "
+        f"THEN CAST({unit.max_rows} AS BIGINT) // {groups} END AS most\n  FROM {pairs}{window})"
     )
     return "WITH " + ",\n".join(steps) + f"\nSELECT g, {shares} FROM bounded GROUP BY g"
 
@@ -135,7 +135,7 @@ def _plain(aggregate: Aggregate, i: int, slot: int) -> str:
         case Sum():
             return f"COALESCE(SUM(v{i}), 0)"
         case CentredSum(lattice=lattice):
-            return f"COALESCE(SUM(v{i}), 0) - {_integer(lattice.centre)} * COUNT(v{i})"
+            return f"COALESCE(SUM(v{i}), 0) - {_huge(lattice.centre)} * COUNT(v{i})"
         case _:
             assert_never(aggregate)
 
@@ -150,7 +150,7 @@ def _parts(aggregate: Aggregate, i: int, slot: int) -> list[str]:
         case Sum():
             return [f"SUM(v{i}) AS s{i}"]
         case CentredSum(lattice=lattice):
-            return [f"COUNT(v{i}) AS c{i}", f"SUM(v{i}) - {_integer(lattice.centre)} * COUNT(v{i}) AS s{i}"]
+            return [f"COUNT(v{i}) AS c{i}", f"SUM(v{i}) - {_huge(lattice.centre)} * COUNT(v{i}) AS s{i}"]
         case _:
             assert_never(aggregate)
 
@@ -294,6 +294,11 @@ def _written(value: CategoryValue) -> str:
 
 def _integer(value: int) -> str:
     return f"({value})" if value < 0 else str(value)
+
+
+def _huge(value: int) -> str:
+    """Multiplied with counts, it must not overflow at any number of rows."""
+    return f"CAST({value} AS HUGEINT)"
 
 
 def _double(value: float) -> str:

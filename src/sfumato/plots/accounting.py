@@ -1,0 +1,212 @@
+"""Charts of accounting: lines, bands and marks, drawn by Plotly into a page or by Matplotlib into PNG and SVG."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from sfumato.errors import UsageError, missing_extra
+from sfumato.plots.page import Figure, Section, Table, page, write_page
+from sfumato.plots.style import FILL, GRID, INK, MIST, RUST, figure, legend_above, plain, plotly
+
+PICTURES = (".png", ".svg")
+COLOURS = {
+    "ink": INK,
+    "fill": FILL,
+    "mist": MIST,
+    "rust": RUST,
+    "moss": "#5d8a5a",
+    "ochre": "#c99a2e",
+    "sea": "#2f8f9d",
+    "plum": "#8e4f8b",
+    "stone": "#9a98a8",
+}
+PANEL_WIDTH, PANEL_HEIGHT, DOTS_AN_INCH = 6.8, 5.2, 150
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A curve; None leaves a gap."""
+
+    name: str
+    x: Sequence[float]
+    y: Sequence[float | None]
+    colour: str = "fill"
+    dashed: bool = False
+    bold: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    """The area between two curves."""
+
+    name: str
+    x: Sequence[float]
+    low: Sequence[float]
+    high: Sequence[float]
+    colour: str = "mist"
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A dot with a word."""
+
+    x: float
+    y: float
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """One plot: what its axes are, what is drawn, and the one sentence to take away."""
+
+    title: str
+    takeaway: str
+    horizontal: str
+    vertical: str
+    lines: Sequence[Line] = ()
+    bands: Sequence[Band] = ()
+    marks: Sequence[Mark] = ()
+    top: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """Panels under one title."""
+
+    title: str
+    panels: Sequence[Panel]
+
+    def save(self, path: str | Path) -> None:
+        """Write the chart: a page that works offline for .html, a picture for .png and .svg."""
+        place = Path(path)
+        match place.suffix.lower():
+            case ".html":
+                write_page(place, self.page())
+            case ".png" | ".svg":
+                _write_picture(self, place)
+            case _:
+                raise UsageError(f"{place.name} is neither .html nor .png nor .svg.", "Name the plot e.g. bounds.html.")
+
+    def page(self) -> str:
+        """One HTML document with every panel and its numbers."""
+        sections = [
+            Section(panel.title, [Figure(interactive(panel), panel.takeaway, _numbers(panel))]) for panel in self.panels
+        ]
+        return page(self.title, sections, footer="Made by Sfumato.")
+
+
+def interactive(panel: Panel) -> Any:
+    """The panel as a Plotly figure."""
+    graph, traces = plotly(), []
+    for band in panel.bands:
+        edge = {
+            "x": list(band.x),
+            "mode": "lines",
+            "line": {"color": COLOURS[band.colour], "width": 1.5, "simplify": False},
+        }
+        name = plain(band.name)
+        traces.append(graph.Scatter(y=list(band.high), name=name, legendgroup=name, showlegend=False, **edge))
+        traces.append(graph.Scatter(y=list(band.low), name=name, legendgroup=name, fill="tonexty", **edge))
+    for line in panel.lines:
+        style = {
+            "color": COLOURS[line.colour],
+            "width": 3 if line.bold else 2,
+            "dash": "dot" if line.dashed else "solid",
+        }
+        traces.append(
+            graph.Scatter(
+                x=list(line.x), y=list(line.y), name=plain(line.name), mode="lines", line={**style, "simplify": False}
+            )
+        )
+    if panel.marks:
+        traces.append(
+            graph.Scatter(
+                x=[mark.x for mark in panel.marks],
+                y=[mark.y for mark in panel.marks],
+                text=[plain(mark.text) for mark in panel.marks],
+                mode="markers+text",
+                textposition="bottom right",
+                marker={"color": INK, "size": 8},
+                hoverinfo="skip",
+                showlegend=False,
+                cliponaxis=False,
+            )
+        )
+    vertical: dict[str, Any] = {"title": {"text": plain(panel.vertical)}, "rangemode": "tozero"}
+    if panel.top is not None:
+        vertical["range"] = [0, panel.top]
+    return figure(
+        traces,
+        height=440,
+        horizontal={"title": {"text": plain(panel.horizontal)}},
+        vertical=vertical,
+        legend=legend_above(),
+    )
+
+
+def _write_picture(chart: Chart, path: Path) -> None:
+    try:
+        figures, agg = import_module("matplotlib.figure"), import_module("matplotlib")
+    except ImportError:
+        raise missing_extra("a plot in .png or .svg", "matplotlib", "plot") from None
+    count = len(chart.panels)
+    drawn = figures.Figure(figsize=(PANEL_WIDTH * count, PANEL_HEIGHT), layout="constrained")
+    axes = drawn.subplots(1, count, squeeze=False)[0]
+    for panel, axis in zip(chart.panels, axes, strict=True):
+        _draw(panel, axis)
+    drawn.suptitle(_literal(chart.title), color=INK)
+    # Texts stay texts, and nothing in the file tells when it was made: the same numbers give the same picture.
+    with agg.rc_context({"svg.fonttype": "none", "svg.hashsalt": "sfumato"}):
+        try:
+            drawn.savefig(path, dpi=DOTS_AN_INCH, metadata={"Date": None} if path.suffix.lower() == ".svg" else None)
+        except OSError as error:
+            raise UsageError(f"{path} cannot be written: {error.strerror}.", "Choose another file.") from None
+
+
+def _draw(panel: Panel, axis: Any) -> None:
+    for band in panel.bands:
+        axis.fill_between(
+            band.x, band.low, band.high, color=COLOURS[band.colour], alpha=0.35, label=_literal(band.name)
+        )
+    for line in panel.lines:
+        axis.plot(
+            line.x,
+            [float("nan") if value is None else value for value in line.y],
+            color=COLOURS[line.colour],
+            linewidth=2.4 if line.bold else 1.5,
+            linestyle=":" if line.dashed else "-",
+            label=_literal(line.name),
+        )
+    for mark in panel.marks:
+        axis.plot([mark.x], [mark.y], marker="o", color=INK, markersize=5)
+        axis.annotate(_literal(mark.text), (mark.x, mark.y), textcoords="offset points", xytext=(6, -12), color=INK)
+    axis.set_title(_literal(panel.title), fontsize=11, color=INK)
+    axis.set_xlabel(_literal(panel.horizontal), color=INK)
+    axis.set_ylabel(_literal(panel.vertical), color=INK)
+    axis.set_ylim(0, panel.top)
+    axis.margins(x=0)
+    axis.grid(color=GRID)
+    axis.spines[["top", "right"]].set_visible(False)
+    axis.legend(frameon=False, fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=2)
+
+
+def _literal(text: str) -> str:
+    """Matplotlib reads dollar signs as formulas."""
+    return text.replace("$", r"\$")
+
+
+def _numbers(panel: Panel) -> Table | None:
+    """The lines as a table, thinned to what a reader can take in."""
+    if not panel.lines:
+        return None
+    places = sorted({x for line in panel.lines for x in line.x})
+    places = places[:: max(1, len(places) // 24)]
+    values = [dict(zip(line.x, line.y, strict=True)) for line in panel.lines]
+    rows = [[f"{x:g}", *(_shown(value.get(x)) for value in values)] for x in places]
+    return Table([panel.horizontal, *(line.name for line in panel.lines)], rows)
+
+
+def _shown(value: float | None) -> str:
+    return "–" if value is None else f"{value:.4g}"

@@ -1,0 +1,141 @@
+"""`sfumato account` and `sfumato epsilon`: three formats, mechanisms in one call, plots, mistakes."""
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from sfumato.accounting import compose
+from sfumato.cli.main import run
+
+
+@pytest.fixture
+def shell(capsys: pytest.CaptureFixture[str]):
+    def call(*arguments: str, code: int = 0) -> tuple[str, str]:
+        with pytest.raises(SystemExit) as left:
+            run(list(arguments))
+        out, err = capsys.readouterr()
+        assert (left.value.code or 0) == code, err
+        return out, err
+
+    return call
+
+
+def test_the_json_is_the_agreed_one(shell) -> None:
+    out, _ = shell("account", "--laplace", "0.1", "--times", "100", "--delta", "1e-5", "--format", "json")
+    content = json.loads(out)
+    assert list(content) == ["sequential", "advanced", "thesis", "zcdp", "rdp", "pld", "optimal"]
+    assert content == compose([("laplace", 0.1)] * 100).to_dict()
+    assert content["sequential"] == 10.0
+    assert content["pld"] == pytest.approx(4.2203, abs=1e-4)
+
+
+def test_the_formula_is_refused_with_its_reason(shell) -> None:
+    out, _ = shell("account", "--pure", "1", "--times", "93", "--format", "json")
+    content = json.loads(out)
+    assert content["thesis"] is None
+    assert "8 ln(1/δ)" in content["thesis_reason"]
+
+
+def test_times_belongs_to_the_mechanism_before_it(shell) -> None:
+    mixed = ["--gaussian=5", "--times", "20", "--laplace", "0.1", "--geometric", "0.2", "--times=3", "--laplace", "0.1"]
+    out, _ = shell("account", *mixed, "--delta=1e-6", "--format=json")
+    expected = {("gaussian", 5): 20, ("laplace", 0.1): 2, ("geometric", 0.2): 3}
+    assert json.loads(out) == pytest.approx(compose(expected, 1e-6).to_dict())
+
+
+def test_every_mechanism_has_an_option(shell) -> None:
+    options = {
+        "--laplace": "1",
+        "--geometric": "1",
+        "--gaussian": "1",
+        "--randomised-response": "1",
+        "--exponential": "1",
+        "--permute-and-flip": "1",
+        "--pure": "1",
+        "--zcdp": "0.5",
+        "--approximate": "1,1e-9",
+    }
+    for option, value in options.items():
+        content = json.loads(shell("account", option, value, "--format", "json")[0])
+        assert content["pld"] > 0.9, option
+    help_page = shell("account", "--help")[0]
+    assert all(option in help_page for option in options)
+
+
+def test_the_table(shell) -> None:
+    out, _ = shell("account", "--laplace", "0.1", "--times", "100")
+    assert "4.2203" in out
+    assert "100 mechanisms are (4.22035, 1e-05)-DP together, by pld." in out
+    assert "fixed in advance" in out
+    out, _ = shell("account", "--gaussian", "5")
+    assert "–" in out
+
+
+def test_csv(shell, tmp_path: Path) -> None:
+    out, _ = shell("account", "--gaussian", "5", "--times", "3", "--format", "csv")
+    rows = list(csv.DictReader(io.StringIO(out)))
+    assert [row["bound"] for row in rows] == ["sequential", "advanced", "thesis", "zcdp", "rdp", "pld", "optimal"]
+    assert [row["epsilon"] for row in rows if row["bound"] in ("thesis", "optimal")] == ["", ""]
+    shell("account", "--pure", "5", "--format", "csv", "--output", str(tmp_path / "bounds.csv"))
+    assert (tmp_path / "bounds.csv").read_text(encoding="utf-8").startswith("bound,epsilon\nsequential,5.0\n")
+
+
+@pytest.mark.parametrize("name", ["bounds.html", "bounds.png", "bounds.svg"])
+def test_plots(shell, tmp_path: Path, name: str) -> None:
+    shell("account", "--laplace", "0.5", "--times", "6", "--plot", str(tmp_path / name))
+    shell("epsilon", "1", "--plot", str(tmp_path / f"belief-{name}"))
+    assert (tmp_path / name).stat().st_size > 10_000
+    assert (tmp_path / f"belief-{name}").stat().st_size > 10_000
+
+
+def test_epsilon_in_words_and_numbers(shell) -> None:
+    out, _ = shell("epsilon", "1")
+    assert "factor of 2.72" in out
+    assert "between 0.2689 and 0.7311" in out
+    assert "right in 73.1 % of cases" in out
+    assert "within ±3 in 95 %" in out
+    content = json.loads(shell("epsilon", "1", "--prior", "0.01", "--format", "json")[0])
+    assert content["posterior_high"] == pytest.approx(0.0267236, abs=1e-6)
+    assert content["membership_advantage"] == pytest.approx(0.462117, abs=1e-6)
+    rows = list(csv.DictReader(io.StringIO(shell("epsilon", "0.5", "--format", "csv")[0])))
+    assert float(rows[0]["odds_factor"]) == pytest.approx(1.64872, abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["account", "--delta", "1e-5"], "nothing to compose"),
+        (["account", "--times", "5", "--laplace", "1"], "--times stands before any mechanism"),
+        (["account", "--laplace", "1", "--times", "0"], "not a whole number above 0"),
+        (["account", "--laplace", "1", "--times", "2.5"], "not a whole number above 0"),
+        (["account", "--laplace", "abc"], "laplace must be a number"),
+        (["account", "--laplace", "-1"], "greater than 0"),
+        (["account", "--laplace", "1,2"], "takes one parameter"),
+        (["account", "--approximate", "1"], "takes epsilon and delta"),
+        (["account", "--laplace", "1", "--delta", "0"], "between 0 and 1"),
+        (["account", "--laplace", "1", "--plot", "bounds.gif"], "neither .html nor .png nor .svg"),
+        (["account", "--lapplace", "1"], "lapplace"),
+        (["epsilon"], "EPSILON"),
+        (["epsilon", "0"], "greater than 0"),
+        (["epsilon", "abc"], "epsilon must be a number"),
+        (["epsilon", "1", "--prior", "2"], "prior must lie between 0 and 1"),
+        (["epsilon", "1", "--plot", "belief"], "neither .html nor .png nor .svg"),
+    ],
+)
+def test_mistakes_leave_with_code_two(shell, arguments: list[str], says: str) -> None:
+    out, err = shell(*arguments, code=2)
+    assert out == ""
+    assert says in err
+
+
+def test_errors_in_json_mode_are_json(shell) -> None:
+    _, err = shell("account", "--laplace", "0", "--format", "json", code=2)
+    assert json.loads(err)["error"] == "UsageError"
+
+
+def test_account_alone_shows_its_help(shell) -> None:
+    with_help, _ = shell("account", "--help")
+    assert "--laplace" in with_help
