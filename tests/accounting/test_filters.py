@@ -130,8 +130,8 @@ def test_refusals_say_what_is_left() -> None:
 def test_a_privacy_loss_distribution_is_no_filter() -> None:
     """Two branches that a PLD would both admit at ε = 1, and together lose more than either.
 
-    First randomised response with ε = 1. After "in" the analyst asks randomised response with 0.1, after "out" something  # noqa: E501
-    that tells everything with probability δ₀. Either list has δ(1) <= δ₀; the adaptive whole does not.
+    First randomised response with ε = 1. After "in" the analyst asks randomised response with 0.1, after "out"
+    something that tells everything with probability δ₀. Either list has δ(1) <= δ₀; the adaptive whole does not.
     """
     heads = exp(1) / (1 + exp(1))
     allowed = heads * tanh(0.05)
