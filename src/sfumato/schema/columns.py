@@ -53,7 +53,7 @@ class Category:
             raise no_categories()
         if len({type(value) for value in listed}) > 1 or not isinstance(listed[0], str | int):
             raise mixed_categories()
-        if any("\0" in str(value) for value in listed):
+        if any("\0" in str(value) or str(value).encode(errors="ignore").decode() != str(value) for value in listed):
             raise mixed_categories()
         if len(set(listed)) < len(listed):
             raise repeated_category(next(str(value) for value in listed if listed.count(value) > 1))
