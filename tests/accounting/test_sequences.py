@@ -1,6 +1,7 @@
 """Two hundred adaptively chosen sequences against numbers of an independent accountant (see peer.py)."""
 
 import json
+from itertools import pairwise
 
 import pytest
 
@@ -35,7 +36,7 @@ def test_the_report_grows_with_every_mechanism(place: int) -> None:
     case = next(case for case in CASES[place:] if 5 <= len(case["events"]) <= 20)
     events = [tuple(given[:-1]) for given in case["events"]]
     prices = [compose(events[: length + 1], case["delta"]).epsilon for length in range(len(events))]
-    assert all(before <= after * (1 + 1e-6) for before, after in zip(prices, prices[1:], strict=False))  # noqa: RUF007
+    assert all(before <= after * (1 + 1e-6) for before, after in pairwise(prices))
 
 
 def test_filters_charge_at_least_what_was_lost() -> None:

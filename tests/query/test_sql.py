@@ -255,3 +255,17 @@ def test_a_remark_after_the_semicolon_changes_nothing() -> None:
 
 def test_nesting_up_to_the_limit_is_read() -> None:
     assert parse(where("(" * (DEEPEST - 2) + "age > 1" + ")" * (DEEPEST - 2))) == parse(where("age > 1"))
+
+
+@pytest.mark.parametrize("chain", [".age", "::INT", " -> age"])
+def test_a_chain_that_would_exhaust_the_stack_is_refused(chain: str) -> None:
+    with pytest.raises(Refused) as refused:
+        parse(f"SELECT SUM(age{chain * 1200}) FROM people")
+    assert refused.value.__suppress_context__
+
+
+@pytest.mark.xfail(strict=True, reason="the kind of a name's node is not looked at")
+@pytest.mark.parametrize("question", ["SELECT COUNT(*) AS @ n FROM people", "SELECT COUNT(*) AS @n FROM people"])
+def test_only_a_plain_name_is_a_name(question: str) -> None:
+    with pytest.raises(Refused):
+        parse(question)
