@@ -27,6 +27,9 @@ class BrokenConnection:
     def close(self) -> None:
         pass
 
+    def execute(self, sql: str) -> None:
+        raise duckdb.ConversionException("Could not convert string 'alice'")
+
 
 def test_a_failing_engine_keeps_the_charge_and_a_retry_is_free(open_crowd: Open, monkeypatch) -> None:
     session = open_crowd(**GENEROUS)
