@@ -4,7 +4,10 @@ import json
 import os
 import shutil
 import sqlite3
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Event
 from unittest.mock import Mock
 
 import pytest
@@ -72,6 +75,30 @@ def test_it_never_goes_back(path: Path) -> None:
     assert before.startswith(f"{4:020d} ")
     slow.close()
     quick.close()
+
+
+def test_it_does_not_go_back_when_two_write_at_once(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ledger = open_ledger(path)
+    first = default_anchor(path).read_text()
+    spend(ledger, range(2))
+    _, early, late = ledger._chain.entries()
+    default_anchor(path).write_text(first)
+    write, begun = os.pwrite, Event()
+
+    def slowly(descriptor: int, text: bytes, offset: int) -> int:
+        if text.startswith(f"{early.seq:020d}".encode()):
+            begun.set()
+            time.sleep(0.2)
+        return write(descriptor, text, offset)
+
+    monkeypatch.setattr(os, "pwrite", slowly)
+    with ThreadPoolExecutor(2) as pool:
+        slow = pool.submit(ledger._anchor.advance, early)
+        assert begun.wait(10)
+        quick = pool.submit(ledger._anchor.advance, late)
+    assert (slow.result(), quick.result()) == (None, None)
+    assert default_anchor(path).read_text() == f"{late.seq:020d} {late.hash}\n"
+    ledger.close()
 
 
 def test_it_may_lie_elsewhere(path: Path, tmp_path: Path) -> None:

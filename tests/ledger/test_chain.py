@@ -96,6 +96,14 @@ def test_every_change_of_one_field_is_found(chain: Chain, change: str) -> None:
         chain.verify()
 
 
+def test_bytes_are_not_the_text_that_looks_like_them(chain: Chain) -> None:
+    with chain.transaction():
+        chain.append("charge", {}, analyst="b'ann'")
+    damage(chain.path, "UPDATE entry SET analyst = x'616e6e'")
+    with pytest.raises(LedgerDamaged):
+        chain.verify()
+
+
 def test_entries_that_changed_places_are_found(chain: Chain) -> None:
     fill(chain)
     steps = ("SET seq = 99 WHERE seq = 2", "SET seq = 2 WHERE seq = 3", "SET seq = 3 WHERE seq = 99")

@@ -65,7 +65,9 @@ class Entry:
 
     def expected_hash(self, previous: str) -> str:
         fields = [self.seq, self.kind, self.analyst, self.question, self.request, self.charge, self.body]
-        text = previous + json.dumps(fields, ensure_ascii=True, separators=(",", ":"), default=repr)
+        text = previous + json.dumps(
+            fields, ensure_ascii=True, separators=(",", ":"), default=lambda blob: [blob.hex()]
+        )
         return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -170,15 +172,17 @@ class Chain:
 
     def _connect(self) -> sqlite3.Connection:
         if self._connection is None:
+            connection: sqlite3.Connection | None = None
             try:
                 connection = sqlite3.connect(
                     self.path, timeout=WAIT_SECONDS, isolation_level=None, check_same_thread=False
                 )
                 for statement in (*SETTINGS, "BEGIN IMMEDIATE", *LAYOUT, "COMMIT"):
                     connection.execute(statement)
-            except sqlite3.OperationalError as error:
-                raise ledger_unwritable(str(self.path)) from error
-            except sqlite3.DatabaseError as error:
-                raise ledger_unreadable(str(self.path)) from error
+            except sqlite3.Error as error:
+                if connection is not None:
+                    connection.close()  # else the error keeps it, and the write lock with it
+                damaged = not isinstance(error, sqlite3.OperationalError)
+                raise (ledger_unreadable if damaged else ledger_unwritable)(str(self.path)) from error
             self._connection = connection
         return self._connection

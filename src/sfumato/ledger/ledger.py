@@ -11,7 +11,15 @@ from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from pathlib import Path
 
-from sfumato.errors import ledger_differs, ledger_gone, ledger_unreadable, limit_differs, over_budget, request_conflict
+from sfumato.errors import (
+    LedgerDamaged,
+    ledger_differs,
+    ledger_gone,
+    ledger_unreadable,
+    limit_differs,
+    over_budget,
+    request_conflict,
+)
 from sfumato.kernel.certify import Certified
 from sfumato.kernel.gate import Receipt, Release
 from sfumato.ledger.anchor import Anchor
@@ -281,8 +289,14 @@ def re_anchor(path: Path, anchor: Path | None = None) -> None:
     chain.verify()
     last = chain.last()
     place = Anchor(anchor or default_anchor(path))
-    if last is not None and place.remembered() is None:
-        place.advance(last)
+    if last is not None:
+        try:
+            known = place.remembered()
+        except LedgerDamaged:  # unreadable is as good as lost
+            place.path.unlink()
+            known = None
+        if known is None:
+            place.advance(last)
     chain.close()
 
 
