@@ -11,8 +11,8 @@ from sfumato.accounting.bands import Floats
 
 Moments = Callable[[Floats], Floats]
 
-LOWEST, HIGHEST = 1e-3, 1e7
-COARSE, FINE, ROUNDS = 80, 17, 5
+LOWEST, HIGHEST = 1e-9, 1e7
+COARSE, FINE, ROUNDS = 120, 17, 5
 
 
 def order_for_delta(moments: Moments, delta: float, *, highest: float = HIGHEST) -> tuple[float, float]:
