@@ -58,7 +58,7 @@ def _rows(path: Path, folder: Path) -> Report:
     for name, (private, plain) in cases.items():
         functions[f"private {name}"] = ask(private)
         functions[f"raw {name}"] = lambda sql=plain: raw.execute(sql).fetchall()
-    seconds = medians(functions, repetitions=7)
+    seconds = medians(functions, repetitions=15)
     for name in cases:
         ratio = seconds[f"private {name}"] / seconds[f"raw {name}"]
         report.add(f"{name} ({seconds[f'private {name}']:.3f} s)", ratio, "× raw", at_most=1.5)
@@ -81,7 +81,7 @@ def _people(path: Path, folder: Path) -> Report:
           SELECT *, row_number() OVER (PARTITION BY user_id ORDER BY hash(education, marital, 42)) AS g FROM pairs)
         SELECT education, marital, SUM(n), SUM(s) FROM ranked WHERE g <= {MAX_GROUPS} GROUP BY education, marital"""
     question = "SELECT education, marital, COUNT(*), SUM(income) FROM people GROUP BY education, marital"
-    seconds = medians({"private": ask(question), "windows": lambda: raw.execute(windows).fetchall()}, repetitions=3)
+    seconds = medians({"private": ask(question), "windows": lambda: raw.execute(windows).fetchall()}, repetitions=5)
     ratio = seconds["private"] / seconds["windows"]
     report.add(f"GROUP BY 16 × 7, COUNT and SUM ({seconds['private']:.2f} s)", ratio, "× windows", at_most=0.5)
     return report

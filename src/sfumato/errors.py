@@ -383,6 +383,13 @@ def session_of_another_process() -> UsageError:
     return UsageError("this session was opened in another process.", "Open one in each process, after the fork.")
 
 
+def too_many_rows() -> EngineFailed:
+    return EngineFailed(
+        "a group has more rows than can be added up exactly.",
+        "The charge stands. Ask about smaller groups: up to four billion rows each work.",
+    )
+
+
 def engine_failed() -> EngineFailed:
     return EngineFailed(
         "the engine could not finish this question.",

@@ -21,10 +21,10 @@ import pytest
 
 from sfumato.engines.arrange import arrange
 from sfumato.engines.duckdb import DuckDBEngine, describe
-from sfumato.engines.emit import emit
+from sfumato.engines.emit import LARGEST_INTEGER, MOST_ROWS, emit
 from sfumato.errors import DataUnreadable, EngineFailed, SfumatoError, UsageError
 from sfumato.plan.expressions import Column, Comparison, Condition, Number, String
-from sfumato.plan.lattice import Lattice
+from sfumato.plan.lattice import LARGEST, Lattice
 from sfumato.plan.nodes import CentredSum, CountRows, CountValues, Key, ListedKey, Measure, Plan, RangeKey, Sum
 from sfumato.schema.columns import Category, Float, Identifier, Int, Text
 from sfumato.schema.columns import Column as Declared
@@ -762,3 +762,41 @@ def test_rows_are_laid_out_by_group_and_absent_groups_count_zero() -> None:
     assert arrange(plan, [(2, 5, Decimal(6)), (0, 1, 2)]) == [(1, 2), (0, 0), (5, 6)]
     assert arrange(plan, []) == [(0, 0)] * 3
     assert all(type(value) is int for row in arrange(plan, [(1, Decimal(7), True)]) for value in row)
+
+
+# ---- sums in 64 bits
+
+
+def test_values_next_to_the_ends_of_the_lattice_land_on_it() -> None:
+    for lattice in (
+        Lattice(0, 1677721600, -24),
+        Lattice(-3, 2, 0),
+        Lattice(-(2**31) + 1, 2**31 - 1, 5),
+        Lattice(7, 8, -40),
+    ):
+        ends = [float(end * lattice.step) for end in (lattice.lower, lattice.upper)]
+        near = [np.nextafter(end, side) for end in ends for side in (-np.inf, np.inf)]
+        for value in (*ends, *near):
+            schema = schema_of(x=Float(*ends))
+            [(total,)] = answer(pa.table({"x": [value]}), schema, Sum(Column("x"), lattice))
+            nearest = min(max(round(Fraction(value) / lattice.step), lattice.lower), lattice.upper)
+            assert total == nearest
+
+
+def test_more_rows_than_fit_give_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    table, schema, total = (
+        pa.table({"x": [1.0, 2.0, None]}),
+        schema_of(x=Float(0, 2)),
+        Sum(Column("x"), Lattice(0, 2, 0)),
+    )
+    monkeypatch.setattr("sfumato.engines.emit.MOST_ROWS", 3)
+    assert answer(table, schema, total) == [(3,)]
+    monkeypatch.setattr("sfumato.engines.emit.MOST_ROWS", 2)
+    with pytest.raises(EngineFailed, match="more rows than can be added up"):
+        answer(table, schema, total)
+    with pytest.raises(EngineFailed, match="more rows than can be added up"):
+        answer(table, schema, CentredSum(Column("x"), Lattice(0, 2, 0)))
+
+
+def test_the_largest_sum_that_is_answered_fits_into_64_bits() -> None:
+    assert MOST_ROWS * (LARGEST - 1) < LARGEST_INTEGER <= (MOST_ROWS + 2) * LARGEST

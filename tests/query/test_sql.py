@@ -264,7 +264,6 @@ def test_a_chain_that_would_exhaust_the_stack_is_refused(chain: str) -> None:
     assert refused.value.__suppress_context__
 
 
-@pytest.mark.xfail(strict=True, reason="the kind of a name's node is not looked at")
 @pytest.mark.parametrize("question", ["SELECT COUNT(*) AS @ n FROM people", "SELECT COUNT(*) AS @n FROM people"])
 def test_only_a_plain_name_is_a_name(question: str) -> None:
     with pytest.raises(Refused):

@@ -45,6 +45,8 @@ app = typer.Typer(
     cls=LazyGroup,
     no_args_is_help=True,
     add_completion=False,
+    # A traceback shows lines of code and no variables: one of them may hold sums before noise.
+    pretty_exceptions_show_locals=False,
     help="Answers questions about people without giving any of them away.",
 )
 

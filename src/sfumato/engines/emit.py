@@ -21,13 +21,14 @@ from sfumato.plan.expressions import (
     OneOf,
     String,
 )
-from sfumato.plan.lattice import Lattice
+from sfumato.plan.lattice import LARGEST, Lattice
 from sfumato.plan.nodes import Aggregate, CentredSum, CountRows, CountValues, Key, ListedKey, Plan, RangeKey, Sum
 from sfumato.schema.columns import CategoryValue, Float
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person, Row
 
 LARGEST_INTEGER = 1 << 63
+MOST_ROWS = LARGEST_INTEGER // LARGEST - 1
 
 
 def emit(plan: Plan, schema: Schema) -> str:
@@ -133,11 +134,16 @@ def _plain(aggregate: Aggregate, i: int, slot: int) -> str:
         case CountValues():
             return f"COUNT(v{slot})"
         case Sum():
-            return f"COALESCE(SUM(v{i}), 0)"
+            return _total(f"v{i}")
         case CentredSum(lattice=lattice):
-            return f"COALESCE(SUM(v{i}), 0) - {_huge(lattice.centre)} * COUNT(v{i})"
+            return f"{_total(f'v{i}')} - {_huge(lattice.centre)} * COUNT(v{i})"
         case _:
             assert_never(aggregate)
+
+
+def _total(value: str) -> str:
+    """The sum of values on a lattice, in 64 bits; of so many that it might not fit there is none, and no answer."""
+    return f"CASE WHEN COUNT(*) <= {MOST_ROWS} THEN COALESCE(sum_no_overflow({value}), 0) END"
 
 
 def _parts(aggregate: Aggregate, i: int, slot: int) -> list[str]:
@@ -208,7 +214,11 @@ class _Writer:
         return f"nullif({written}, CAST('NaN' AS DOUBLE))" if self._is_real(node) else written
 
     def on_lattice(self, node: Expression, lattice: Lattice) -> str:
-        """Clamped to the lattice and rounded to it, as INTEGER. NaN is above infinity here and so falls through."""
+        """Clamped to the lattice and rounded to it. NaN is above infinity here and so falls through.
+
+        One comparison of the distance from the middle is quicker than two with the ends. It may round, but only so
+        little that a value just beyond an end is let through and then rounded to that end.
+        """
         written = self._written(node)
         lower, upper = _integer(lattice.lower), _integer(lattice.upper)
         if not self._is_real(node) and lattice.exponent == 0:
@@ -217,10 +227,12 @@ class _Writer:
                 f"WHEN {written} < {lower} THEN {lower} WHEN {written} > {upper} THEN {upper} END"
             )
         real = written if self._is_real(node) else f"CAST({written} AS DOUBLE)"
-        low, high = _double(float(lattice.lower * lattice.step)), _double(float(lattice.upper * lattice.step))
+        low = _double(float(lattice.lower * lattice.step))
+        middle = _double(float((lattice.lower + lattice.upper) * lattice.step / 2))
+        reach = _double(float((lattice.upper - lattice.lower) * lattice.step / 2))
         return (
-            f"CASE WHEN {real} BETWEEN {low} AND {high} "
-            f"THEN TRY_CAST({real} * {_double(2.0**-lattice.exponent)} AS INTEGER) "
+            f"CASE WHEN abs({real} - {middle}) <= {reach} "
+            f"THEN TRY_CAST({real} * {_double(2.0**-lattice.exponent)} AS BIGINT) "
             f"WHEN {real} < {low} THEN {lower} WHEN {real} <= CAST('Infinity' AS DOUBLE) THEN {upper} END"
         )
 
@@ -262,7 +274,7 @@ class _Writer:
                 assert_never(node)
 
     def _double(self, node: Expression) -> str:
-        return f"CAST({self._written(node)} AS DOUBLE)"
+        return f"TRY_CAST({self._written(node)} AS DOUBLE)"
 
     def _is_real(self, node: Expression) -> bool:
         match node:

@@ -12,6 +12,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from threading import RLock
+from time import monotonic, sleep
 from typing import Any, Literal
 
 from sfumato.errors import ledger_broken, ledger_unreadable, ledger_unwritable
@@ -20,7 +21,7 @@ Kind = Literal["open", "charge", "release", "limit", "analyst"]
 
 GENESIS = "0" * 64
 WAIT_SECONDS = 30.0
-SETTINGS = ("PRAGMA journal_mode = WAL", "PRAGMA synchronous = FULL", "PRAGMA fullfsync = ON")
+SETTINGS = ("PRAGMA synchronous = FULL", "PRAGMA fullfsync = ON")
 LAYOUT = (
     """CREATE TABLE IF NOT EXISTS entry (
        seq INTEGER PRIMARY KEY, kind TEXT NOT NULL, analyst TEXT, question TEXT, request TEXT, charge INTEGER,
@@ -177,6 +178,7 @@ class Chain:
                 connection = sqlite3.connect(
                     self.path, timeout=WAIT_SECONDS, isolation_level=None, check_same_thread=False
                 )
+                _write_ahead(connection)
                 for statement in (*SETTINGS, "BEGIN IMMEDIATE", *LAYOUT, "COMMIT"):
                     connection.execute(statement)
             except sqlite3.Error as error:
@@ -186,3 +188,16 @@ class Chain:
                 raise (ledger_unreadable if damaged else ledger_unwritable)(str(self.path)) from error
             self._connection = connection
         return self._connection
+
+
+def _write_ahead(connection: sqlite3.Connection) -> None:
+    """Switch the journal. SQLite does not wait for others who do the same at the same time, so this does."""
+    deadline = monotonic() + WAIT_SECONDS
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or monotonic() > deadline:
+                raise
+            sleep(0.01)

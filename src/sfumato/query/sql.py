@@ -42,7 +42,7 @@ OPENING = {TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.
 CLOSING = {TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE, TokenType.END}
 PREFIX = {TokenType.NOT, TokenType.DASH, TokenType.PLUS, TokenType.TILDE}
 
-BEFORE_BRACKET = {"AND", "BETWEEN", "BY", "IN", "IS", "NOT", "OR", "SELECT", "WHERE"}
+BEFORE_BRACKET = {"AND", "BETWEEN", "GROUP BY", "IN", "IS", "NOT", "OR", "SELECT", "WHERE"}
 MOST_CALLS = 4  # one inside another; the language has none inside another
 
 ARITHMETIC: dict[type[exp.Expr], ArithmeticOperator] = {exp.Add: "+", exp.Sub: "-", exp.Mul: "*", exp.Div: "/"}
@@ -123,7 +123,9 @@ def _check_depth(tokens: list[Token]) -> None:
     before = ""
     for token in tokens:
         if token.token_type in OPENING:
-            costly.append(token.text == "[" or (before.isidentifier() and before.upper() not in BEFORE_BRACKET))
+            # Words of two parts count as well: DOUBLE PRECISION, USER-DEFINED.
+            word = before[:1].isalpha() or before[:1] == "_"
+            costly.append(token.text == "[" or (word and before not in BEFORE_BRACKET))
         elif token.token_type in CLOSING and costly:
             costly.pop()
         depth = len(costly)
@@ -131,7 +133,7 @@ def _check_depth(tokens: list[Token]) -> None:
         joins += "JOIN" in token.text.upper() and token.token_type is not TokenType.STRING
         if depth + run > DEEPEST or sum(costly) > MOST_CALLS or joins > MOST_CALLS:
             raise too_deep(DEEPEST)
-        before = token.text
+        before = " ".join(token.text.upper().split())
 
 
 def _where_it_stopped(error: sqlglot.errors.ParseError) -> str:
@@ -154,14 +156,14 @@ def _source(node: exp.Expr | None) -> tuple[str, str]:
     if alias is None:
         return name, name
     _only(alias, "this")
-    return name, str(alias.this.this)
+    return name, _name(alias.this)
 
 
 def _selected(node: exp.Expr, keys: tuple[Column, ...], alias: str) -> SelectedKey | SelectedCall:
     name = None
     if isinstance(node, exp.Alias):
         _only(node, "this", "alias")
-        name, node = str(node.args["alias"].this), node.this
+        name, node = _name(node.args["alias"]), node.this
         if not name.isprintable():
             raise not_supported("a column name with control characters", "Use printable characters after AS.")
     if isinstance(node, exp.Column):
@@ -277,9 +279,17 @@ def _column(node: exp.Expr, alias: str) -> Column:
         _refuse(node)
     _only(node, "this", "table")
     qualifier = node.args.get("table")
-    if qualifier is not None and str(qualifier.this).casefold() != alias.casefold():
+    if qualifier is not None and _name(qualifier).casefold() != alias.casefold():
         raise not_supported(f'the table name "{qualifier.this}" here', f"Columns belong to {alias}.")
     return Column(str(node.this.this))
+
+
+def _name(node: exp.Expr) -> str:
+    """A plain name; @x and the like are nodes of another kind."""
+    if not isinstance(node, exp.Identifier):
+        _refuse(node)
+    _only(node, "this", "quoted")
+    return str(node.this)
 
 
 def _chain(node: exp.Expr, kind: type[exp.Expr]) -> Iterator[exp.Expr]:
