@@ -750,8 +750,8 @@ def test_odd_spellings_are_regenerated_from_their_meaning(line: str) -> None:
 
 LONG = bool(os.environ.get("SFUMATO_LONG"))
 SEED = secrets.token_hex(8) if LONG else "steady"
-SECONDS = 60.0 if LONG else 20.0
-TEXTS = 10**9 if LONG else 8_000  # a short run reads the same texts on every machine
+SECONDS = 60.0  # of a long run
+TEXTS = 20_000  # of a short run, the same on every machine
 LONGEST_PARSE_SECONDS = 1.0
 
 
@@ -860,7 +860,7 @@ def test_fuzzed_texts_are_refused_or_become_one_plain_statement(answered: Callab
     corpus = [sentence(choose) for _ in range(200)] + lines("hostile.txt")
     accepted = refused = 0
     end = time.monotonic() + SECONDS
-    while accepted + refused < TEXTS and time.monotonic() < end:
+    while time.monotonic() < end if LONG else accepted + refused < TEXTS:
         text = sentence(choose) if choose.random() < 0.3 else mutated(choose.choice(corpus), choose)
         result = fate(text)
         if result == "refused":
@@ -868,8 +868,8 @@ def test_fuzzed_texts_are_refused_or_become_one_plain_statement(answered: Callab
         else:
             accepted += 1
             answered(result)
-    assert accepted > 10
-    assert refused > 100
+    assert accepted > 300
+    assert refused > 10_000
 
 
 def test_a_gate_that_lets_a_node_through_is_flagged() -> None:
