@@ -94,6 +94,8 @@ def test_what_may_be_left_out(tmp_path: Path) -> None:
         ('[data]\nsource = "crowd.parquet"\ntable = "people"\n', "data = 1\n", "[data] lacks its lines"),
         ('id = "user_id"\n', "", "[unit] lacks id"),
         ('id = "user_id"\n', 'kind = "row"\n', "[unit] lacks id"),
+        ('id = "user_id"\n', 'id = "user_id"\nkind = "rows"\n', '[unit] does not know "rows". Did you mean "row"?'),
+        ('id = "user_id"\n', 'id = "user_id"\nkind = "row"\n', "[unit]: a row has no id"),
         ("max_rows = 20\n", "", "[unit] lacks max_rows"),
         ("max_rows = 20", "max_rows = 4", "[unit]: max_rows=4 is below max_groups=5"),
         ("max_rows = 20", "max_rows = 2.5", "[unit]: max_rows must be a whole number"),

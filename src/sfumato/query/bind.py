@@ -141,10 +141,16 @@ def _call(item: SelectedCall, schema: Schema) -> BoundCall:
             return CountValues(_value(value, schema))
         case SumOf(value=value):
             bound = _number(value, schema)
-            return Sum(bound, _lattice(bound, item.text, schema))
+            lattice = _lattice(bound, item.text, schema)
+            if lattice.lower == lattice.upper == 0:
+                raise not_supported(item.text, "It is 0 whatever the data is; ask about a column.")
+            return Sum(bound, lattice)
         case MeanOf(value=value):
             bound = _number(value, schema)
-            return Mean(bound, _lattice(bound, item.text, schema))
+            lattice = _lattice(bound, item.text, schema)
+            if lattice.lower == lattice.upper:
+                raise not_supported(item.text, "It is the same whatever the data is; ask about a column.")
+            return Mean(bound, lattice)
         case _:
             assert_never(item.call)
 

@@ -310,5 +310,12 @@ def _only(node: exp.Expr, *allowed: str) -> None:
 
 
 def _refuse(node: object) -> NoReturn:
-    kind = type(node).__name__ if isinstance(node, exp.Expr) else "this"
-    raise not_supported(kind.upper(), WORKS)
+    kind = type(node).__name__.upper() if isinstance(node, exp.Expr) else "this"
+    match node:
+        case exp.Anonymous(this=str(called)):
+            kind = called[:40].upper()
+        case exp.Paren():
+            kind = "a bracket around this"
+        case exp.Literal() | exp.Boolean() | exp.Column():
+            kind = "a plain value here"
+    raise not_supported(kind, WORKS)

@@ -9,6 +9,7 @@ from typing import Any
 
 from sfumato.errors import (
     SfumatoError,
+    UsageError,
     file_unreadable,
     policy_lacks,
     policy_malformed,
@@ -101,8 +102,12 @@ def _section(content: Mapping[str, Any], section: str, name: str) -> Mapping[str
 def _unit(section: Mapping[str, Any], name: str) -> Unit:
     if section.get("kind") == "row" and len(section) == 1:
         return Row()
+    if section.get("kind", "person") not in ("row", "person"):
+        raise policy_unknown(name, "unit", str(section["kind"]), ("row", "person"))
     if "id" not in section:
         raise policy_lacks(name, "unit", "id", UNIT_EXAMPLE)
+    if section.get("kind") == "row":
+        raise policy_wrong(name, "[unit]", UsageError("a row has no id.", "Remove kind or id."))
     if "max_rows" not in section:
         raise policy_lacks(name, "unit", "max_rows", "max_rows = 20")
     try:
