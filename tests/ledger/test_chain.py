@@ -5,14 +5,16 @@ import json
 import os
 import sqlite3
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
+from threading import Timer
 from typing import Any
 
 import pytest
 
 from sfumato.errors import LedgerDamaged
 from sfumato.ledger import chain as chain_module
-from sfumato.ledger.chain import GENESIS, Chain, Entry
+from sfumato.ledger.chain import GENESIS, Chain, Entry, _write_ahead
 from tests.ledger.payments import in_child
 
 
@@ -280,3 +282,25 @@ def test_a_lock_held_too_long_is_reported(chain: Chain, monkeypatch: pytest.Monk
     other.close()
     append_one(chain)
     assert chain.verify() == 2
+
+
+def test_the_journal_is_switched_as_soon_as_nobody_else_holds_the_file(path: Path) -> None:
+    with closing(sqlite3.connect(path, isolation_level=None, check_same_thread=False)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        freed = Timer(0.1, other.execute, ["ROLLBACK"])
+        freed.start()
+        with closing(sqlite3.connect(path, timeout=0)) as connection:
+            _write_ahead(connection)
+            assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+        freed.join()
+
+
+def test_nobody_waits_forever_for_the_journal(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sfumato.ledger.chain.WAIT_SECONDS", 0.05)
+    with (
+        closing(sqlite3.connect(path, isolation_level=None)) as other,
+        closing(sqlite3.connect(path, timeout=0)) as mine,
+    ):
+        other.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(sqlite3.OperationalError):
+            _write_ahead(mine)
