@@ -284,7 +284,8 @@ def test_a_lock_held_too_long_is_reported(chain: Chain, monkeypatch: pytest.Monk
     assert chain.verify() == 2
 
 
-def test_the_journal_is_switched_as_soon_as_nobody_else_holds_the_file(path: Path) -> None:
+def test_the_journal_is_switched_as_soon_as_nobody_else_holds_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "a.ledger"
     with closing(sqlite3.connect(path, isolation_level=None, check_same_thread=False)) as other:
         other.execute("BEGIN EXCLUSIVE")
         freed = Timer(0.1, other.execute, ["ROLLBACK"])
@@ -295,7 +296,8 @@ def test_the_journal_is_switched_as_soon_as_nobody_else_holds_the_file(path: Pat
         freed.join()
 
 
-def test_nobody_waits_forever_for_the_journal(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nobody_waits_forever_for_the_journal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "a.ledger"
     monkeypatch.setattr("sfumato.ledger.chain.WAIT_SECONDS", 0.05)
     with (
         closing(sqlite3.connect(path, isolation_level=None)) as other,
