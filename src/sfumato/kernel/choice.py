@@ -10,7 +10,7 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.kernel.bulk import coins
+from sfumato.kernel.bulk import Integers, coins
 from sfumato.kernel.entropy import Entropy
 from sfumato.kernel.mechanisms import Event
 
@@ -87,16 +87,21 @@ class Exponential(Choice):
         return _event("exponential", self)
 
     def draw(self, scores: Scores, entropy: Entropy) -> int:
+        return int(self.draw_many(scores, 1, entropy)[0])
+
+    def draw_many(self, scores: Scores, count: int, entropy: Entropy) -> Integers:
+        """`count` independent choices."""
         best = self._best(scores)
         sums = np.cumsum(self._weights(scores, best), dtype=np.longdouble)
-        prefix, total = int(entropy.words(1)[0]), sums[-1]
-        position = prefix * 2.0**-64 * total
+        prefixes, total = entropy.words(count), sums[-1]
+        positions = prefixes * np.longdouble(2.0**-64) * total
         # A weight that is not 0 in double precision has gamma < 746 and so errs by less than 2^-40 of itself.
         margin = total * (2 * len(sums) * np.finfo(np.longdouble).eps + 2.0**-38)
-        low, high = np.searchsorted(sums, [position - margin, position + margin], side="right")
-        if low == high:
-            return int(low)
-        return self._settle(scores, best, prefix, entropy)
+        low: Integers = np.searchsorted(sums, positions - margin, side="right")
+        high = np.searchsorted(sums, positions + margin, side="right")
+        for place in np.flatnonzero(low != high):
+            low[place] = self._settle(scores, best, int(prefixes[place]), entropy)
+        return low
 
     def _settle(self, scores: Scores, best: int, prefix: int, entropy: Entropy) -> int:
         """The cell of the cumulative weights that holds U, with as many digits and bits as it takes."""

@@ -118,7 +118,7 @@ def _statement(text: str) -> exp.Select:
 
 def _check_depth(tokens: list[Token]) -> None:
     """Refuse what nests too deep, before the parser, some of whose rules take twice as long for each level."""
-    depth = run = joins = 0
+    depth = run = joins = 0  # casts count as joins: the language has neither
     costly: list[bool] = []  # of each open bracket: whether a word stands before it, or it is square
     before = ""
     for token in tokens:
@@ -131,6 +131,7 @@ def _check_depth(tokens: list[Token]) -> None:
         depth = len(costly)
         run = run + 1 if token.token_type in PREFIX else 0
         joins += "JOIN" in token.text.upper() and token.token_type is not TokenType.STRING
+        joins += token.token_type is TokenType.DCOLON
         if depth + run > DEEPEST or sum(costly) > MOST_CALLS or joins > MOST_CALLS:
             raise too_deep(DEEPEST)
         before = " ".join(token.text.upper().split())

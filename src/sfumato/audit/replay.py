@@ -1,0 +1,140 @@
+"""Run questions on neighbouring tables and compare what the engine adds up with what the kernel certified.
+
+Deterministic: the sums before noise are recorded for a table full of corner cases and for the same table without each
+of its units, and the noise is replayed from one tape, so any dependence of the noise on the data shows as well.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import partial
+from math import inf, nan
+from typing import Any
+
+import numpy as np
+
+from sfumato.audit.findings import Finding
+from sfumato.engines.arrange import arrange
+from sfumato.engines.duckdb import DuckDBEngine
+from sfumato.engines.emit import emit
+from sfumato.kernel.certify import Certified, certify
+from sfumato.kernel.cost import Cost
+from sfumato.kernel.entropy import SystemEntropy, Words
+from sfumato.kernel.gate import Receipt, Table, release
+from sfumato.plan.nodes import Plan
+from sfumato.query.allocate import allocate
+from sfumato.query.bind import bind
+from sfumato.query.rewrite import rewrite
+from sfumato.query.sql import parse
+from sfumato.schema.columns import Category, Column, Float, Int
+from sfumato.schema.table import Schema
+from sfumato.schema.unit import Person, Row, Unit
+
+Emit = Callable[[Plan, Schema], str]
+
+COLUMNS: dict[str, Column] = {"x": Float(-2, 5), "n": Int(0, 9), "g": Category(["a", "b", "c"]), "d": Int(1, 3)}
+QUESTIONS = (
+    "SELECT COUNT(*) FROM t",
+    "SELECT COUNT(x), SUM(x), AVG(x) FROM t",
+    "SELECT SUM(n), AVG(n) FROM t WHERE n <> 3 OR x IS NULL",
+    "SELECT g, COUNT(*) FROM t GROUP BY g",
+    "SELECT g, d, SUM(x), AVG(n), COUNT(n) FROM t GROUP BY g, d",
+    "SELECT d, SUM(x * n - 1), AVG(x / 2) FROM t WHERE NOT n > 7 GROUP BY d",
+)
+PERSON = Person("who", max_rows=3, max_groups=2)
+
+
+@dataclass
+class Tape:
+    """Entropy that remembers what it gave, or gives again what another remembers."""
+
+    recorded: list[Any] = field(default_factory=list)
+    playing: Iterator[Any] | None = None
+    _source: SystemEntropy = field(default_factory=SystemEntropy)
+
+    def below(self, bound: int) -> int:
+        return int(self._next(lambda: self._source.below(bound)))
+
+    def words(self, count: int) -> Words:
+        return np.asarray(self._next(lambda: self._source.words(count)), dtype=np.uint64)
+
+    def _next(self, draw: Callable[[], Any]) -> Any:
+        value = draw() if self.playing is None else next(self.playing)
+        self.recorded.append(value)
+        return value
+
+
+def corner_cases() -> Any:
+    """Each kind of row somebody could add: far outside every bound, missing, undeclared, and too many of them."""
+    import pyarrow as pa  # noqa: PLC0415 - an engine's dependency, slow to load
+
+    xs = [-inf, -9.0, -2.0, 0.25, 5.0, 1e308, inf, nan, None, 3.5, 4.999999, -1e-320, *[5.0] * 6]
+    ns = [-(2**62), -1, 0, 3, 9, 10, 2**62, None, 5, 8, 7, 1, *[9] * 6]
+    gs = ["a", "b", "c", "undeclared", None, "A", "", "a", "b", "c", "a", "b", *"aaabbb"]
+    ds = [1, 2, 3, 4, 0, None, -1, 1, 2, 3, 1, 2, 1, 1, 1, 2, 2, 2]
+    who = [1, 1, 1, 1, 1, 2, 2, 2, None, 3, 4, 4, *[5] * 6]
+    return pa.table(
+        {"x": pa.array(xs), "n": pa.array(ns, pa.int64()), "g": gs, "d": pa.array(ds, pa.int64()), "who": who}
+    )
+
+
+def replayed(question: str, unit: Unit, write: Emit = emit) -> Finding:
+    """How far one unit moves the sums of a question, against what was certified for it."""
+    schema = Schema("t", unit, COLUMNS)
+    bound = bind(parse(question), schema)
+    plan = allocate(bound, rewrite(bound), schema, Cost("epsilon", Fraction(1)))
+    certified = certify(plan, schema, "epsilon")
+    claims = [one.sensitivity.bound for one in certified.releases]
+    table, sql = corner_cases(), write(plan, schema)
+    whole, tape = _sums(table, schema, plan, sql), Tape()
+    noisy = _release(certified, whole, tape)
+    worst, straight = 0.0, True
+    for kept in _without_each_unit(table, unit):
+        less = _sums(table.filter(kept), schema, plan, sql)
+        moved = np.abs(_array(whole) - _array(less)).sum(axis=0)
+        worst = max(worst, *(float(Fraction(int(move), claim)) for move, claim in zip(moved, claims, strict=True)))
+        again = Tape(playing=iter(tape.recorded))
+        other = _release(certified, less, again)
+        # The same tape must be read to the same place, and give the same noise.
+        same = bool((_array(noisy) - _array(whole) == _array(other) - _array(less)).all())
+        straight &= same and len(again.recorded) == len(tape.recorded)
+    return Finding(
+        name=f"{question}, unit {'person' if isinstance(unit, Person) else 'row'}",
+        check="replay",
+        claimed=1.0,
+        measured=worst,
+        violated=worst > 1 or not straight,
+        detail=f"one unit moves a sum by {worst:.2f} of what is certified"
+        + ("" if straight else "; the noise depends on the data"),
+        draws=table.num_rows,
+    )
+
+
+def every_question(write: Emit = emit) -> Iterator[Callable[[], Finding]]:
+    for unit in (Row(), PERSON):
+        for question in QUESTIONS:
+            yield partial(replayed, question, unit, write)
+
+
+def _sums(table: Any, schema: Schema, plan: Plan, sql: str) -> Table:
+    engine = DuckDBEngine(table, schema)
+    try:
+        return tuple(arrange(plan, engine.run(sql)))
+    finally:
+        engine.close()
+
+
+def _release(certified: Certified, integers: Table, entropy: Tape) -> Table:
+    return release(certified, Receipt(1, certified.digest), integers, entropy).values
+
+
+def _array(table: Table) -> np.ndarray[Any, Any]:
+    return np.array(table, dtype=object)
+
+
+def _without_each_unit(table: Any, unit: Unit) -> Iterator[list[bool]]:
+    labels = table["who"].to_pylist() if isinstance(unit, Person) else list(range(table.num_rows))
+    for label in dict.fromkeys(labels):
+        if label is None:  # rows without an id are nobody's
+            continue
+        yield [other != label for other in labels]

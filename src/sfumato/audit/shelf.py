@@ -1,0 +1,287 @@
+"""Every mechanism, as an auditor sees it: how to draw, on which neighbours, what it claims, what its law is."""
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import partial
+from math import ceil
+from typing import Any
+
+import numpy as np
+
+import sfumato.noise as noise
+from sfumato.audit import laws
+from sfumato.kernel.certify import certify
+from sfumato.kernel.choice import Exponential
+from sfumato.kernel.cost import epsilon_for
+from sfumato.kernel.entropy import Entropy, SystemEntropy
+from sfumato.kernel.gate import Receipt, release
+from sfumato.kernel.selection import KeySelection
+from sfumato.noise.sparse_vector import SparseVector
+from sfumato.noise.stairs import DiscreteStaircase
+from sfumato.plan.expressions import Column
+from sfumato.plan.lattice import Lattice
+from sfumato.plan.nodes import Aggregate, CentredSum, CountRows, CountValues, Measure, Plan, RangeKey, Sum
+from sfumato.schema.columns import Float, Int
+from sfumato.schema.table import Schema
+from sfumato.schema.unit import Person, Row, Unit
+
+ONE = Fraction(1)
+REACH = 60
+DELTA = Fraction(1, 100)
+EDGES = tuple(np.arange(-8, 9, 0.25))
+STEPS = 1 << 20  # of the grid in a sensitivity of 1
+NAMES = list("abcdef")
+RARE = 9.2  # a score gap at which the exponential mechanism loses 0.98 of ε
+AT_ONCE = 50_000
+
+
+@dataclass(frozen=True)
+class Subject:
+    """`draw(data, count, price, entropy)` runs the mechanism `count` times for a price; `law` says what comes out.
+
+    A price is ε, or ρ when `converted` says which (ε, δ) that stands for.
+    """
+
+    name: str
+    neighbours: tuple[Any, Any]
+    draw: Callable[[Any, int, Fraction, Entropy], Any]
+    law: Callable[[Any, Fraction], laws.Law] | None = None
+    cell: Callable[[Any], Sequence[Hashable]] | None = None
+    price: Fraction = ONE
+    delta: Fraction = Fraction(0)
+    in_rho: bool = False
+    draws: int = 200_000
+
+    @property
+    def epsilon(self) -> Fraction:
+        """What is claimed."""
+        return epsilon_for(self.price, self.delta) if self.in_rho else self.price
+
+    def run(self, data: Any, count: int, entropy: Entropy | None = None) -> Any:
+        return self.draw(data, count, self.price, SystemEntropy() if entropy is None else entropy)
+
+    def cells(self, outputs: Any) -> Sequence[Hashable]:
+        return self.cell(outputs) if self.cell else list(outputs)
+
+    def with_less_noise(self, share: Fraction = Fraction(9, 10)) -> "Subject":
+        """The twin: that share of the noise, at the same claim."""
+        factor = 1 / share**2 if self.in_rho else 1 / share
+        drawn = self.draw
+        return replace(
+            self,
+            name=f"{self.name} with {float(share):g} of the noise",
+            draw=lambda data, count, price, entropy: drawn(data, count, price * factor, entropy),
+        )
+
+
+def clipped(outputs: Any) -> list[int]:
+    return list(np.clip(np.asarray(outputs, dtype=np.int64), -REACH, REACH).tolist())
+
+
+def binned(outputs: Any) -> list[int]:
+    return list(np.searchsorted(EDGES, np.asarray(outputs), side="right").tolist())
+
+
+def _numeric(mechanism: str, value: float, count: int, price: Fraction, entropy: Entropy) -> Any:
+    call: Callable[..., Any] = getattr(noise, mechanism)
+    given = {"delta": DELTA} if mechanism == "gaussian" else {}
+    zeros = np.full(count, int(value)) if mechanism == "geometric" else np.full(count, float(value))
+    return call(zeros, sensitivity=1, epsilon=price, entropy=entropy, **given)
+
+
+def _real_law(mechanism: str, value: float, price: Fraction) -> laws.Law:
+    given = {"delta": DELTA} if mechanism == "gaussian" else {}
+    about = noise.describe(mechanism, sensitivity=1, epsilon=price, entries=AT_ONCE, **given)
+    return laws.bins(float(about.step), about.scale, value, EDGES, mechanism)
+
+
+def _staircase(value: int, count: int, price: Fraction, entropy: Entropy) -> Any:
+    return DiscreteStaircase.for_epsilon(price, 8).draw(count, entropy) + value
+
+
+def _choose(
+    call: Callable[..., Any], scores: Sequence[int], count: int, price: Fraction, entropy: Entropy
+) -> list[int]:
+    names = range(len(scores))
+    return [call(names, scores, sensitivity=1, epsilon=price, entropy=entropy) for _ in range(count)]
+
+
+def _exponential(scores: Sequence[float], count: int, price: Fraction, entropy: Entropy) -> Any:
+    return Exponential(price, ONE).draw_many(np.array(scores, dtype=np.float64), count, entropy)
+
+
+def _top_two(scores: Sequence[int], count: int, price: Fraction, entropy: Entropy) -> list[tuple[int, ...]]:
+    names = range(len(scores))
+    return [tuple(noise.top_k(names, scores, 2, sensitivity=1, epsilon=price, entropy=entropy)) for _ in range(count)]
+
+
+def _above(values: Sequence[int], count: int, price: Fraction, entropy: Entropy) -> list[tuple[bool, ...]]:
+    """A change of one step of the grid costs `price`, so that the law can be summed up."""
+    reals = [value / STEPS for value in values]
+    return [
+        tuple(noise.above_threshold(reals, 0, sensitivity=1, epsilon=price * STEPS, entropy=entropy))
+        for _ in range(count)
+    ]
+
+
+def _keys(units: int, count: int, price: Fraction, entropy: Entropy) -> Any:
+    return KeySelection(price, DELTA).draw(np.full(count, units), entropy)
+
+
+MECHANISMS = (
+    Subject(
+        "laplace",
+        (0, 1),
+        partial(_numeric, "laplace"),
+        partial(_real_law, "laplace"),
+        binned,
+        draws=AT_ONCE * 4,
+    ),
+    Subject(
+        "geometric",
+        (0, 1),
+        partial(_numeric, "geometric"),
+        lambda value, price: laws.laplace(float(1 / price), value, REACH),
+        clipped,
+    ),
+    Subject("gaussian", (0, 1), partial(_numeric, "gaussian"), partial(_real_law, "gaussian"), binned, delta=DELTA),
+    Subject(
+        "staircase",
+        (0, 8),
+        _staircase,
+        lambda value, price: laws.staircase(DiscreteStaircase.for_epsilon(price, 8), value, REACH),
+        clipped,
+    ),
+    Subject(
+        "exponential",
+        ([RARE, 0.0], [RARE - 1, 1.0]),
+        _exponential,
+        lambda scores, price: laws.exponential(float(price) / 2, scores),
+        draws=4_000_000,
+    ),
+    Subject(
+        "permute_and_flip",
+        ([2, 0], [1, 1]),
+        partial(_choose, noise.permute_and_flip),
+        lambda scores, price: laws.permute_and_flip(float(price) / 2, scores),
+        draws=60_000,
+    ),
+    Subject(
+        "noisy_max",
+        ([2, 0], [1, 1]),
+        partial(_choose, noise.noisy_max),
+        lambda scores, price: laws.permute_and_flip(float(price) / 2, scores),
+        draws=60_000,
+    ),
+    Subject(
+        "top_k",
+        ([0, 0, 2, 2], [1, 1, 1, 1]),
+        _top_two,
+        lambda scores, price: laws.top_k(float(price) / 4, scores, 2),
+        price=Fraction(3),
+        draws=40_000,
+    ),
+    Subject(
+        "randomised_response",
+        (True, False),
+        lambda value, count, price, entropy: noise.randomised_response(
+            np.full(count, value), epsilon=price, entropy=entropy
+        ),
+        lambda value, price: laws.response(float(price), [False, True], value),
+        lambda outputs: np.asarray(outputs).tolist(),
+    ),
+    Subject(
+        "randomised_response, 4 answers",
+        ("a", "b"),
+        lambda value, count, price, entropy: noise.randomised_response(
+            np.full(count, value), epsilon=price, categories=NAMES[:4], entropy=entropy
+        ).tolist(),
+        lambda value, price: laws.response(float(price), NAMES[:4], value),
+    ),
+    Subject(
+        "above_threshold",
+        ([-1] * 8 + [2], [0] * 8 + [1]),  # eight noes and a yes lose 0.95 of ε
+        _above,
+        lambda values, price: laws.first_above(SparseVector(price * STEPS, STEPS), values),
+        draws=20_000,
+    ),
+    Subject(
+        "key_selection",
+        (3, 4),
+        _keys,
+        lambda units, price: {
+            True: float(KeySelection(price, DELTA).probability(units)),
+            False: 1 - float(KeySelection(price, DELTA).probability(units)),
+        },
+        lambda outputs: np.asarray(outputs).tolist(),
+        delta=DELTA,
+    ),
+)
+
+
+# ---- aggregates: certify and gate on fixed integers ----------------------------------------------------------
+
+LATTICE = Lattice(0, 40, 0)
+AGGREGATES: dict[str, Aggregate] = {
+    "COUNT(*)": CountRows(),
+    "COUNT(x)": CountValues(Column("x")),
+    "SUM(x)": Sum(Column("x"), LATTICE),
+    "AVG(x), its sum": CentredSum(Column("x"), LATTICE),
+}
+UNITS: dict[str, Unit] = {"row": Row(), "person": Person("who", max_rows=2, max_groups=1)}
+
+
+def _released(
+    aggregate: Aggregate, unit: Unit, value: int, count: int, price: Fraction, entropy: Entropy, *, in_rho: bool
+) -> Any:
+    """Many groups at a time, each with the same integer: each group is one run."""
+    schema = Schema("t", unit, {"x": Float(0, 40), "g": Int(1, AT_ONCE)})
+    measure = Measure(aggregate, "gaussian" if in_rho else "laplace", price)
+    plan = Plan("t", unit, None, (RangeKey(Column("g"), 1, AT_ONCE),), (measure,))
+    certified = certify(plan, schema, "rho" if in_rho else "epsilon")
+    drawn = [
+        np.array(release(certified, Receipt(1, certified.digest), [(value,)] * AT_ONCE, entropy).values)[:, 0]
+        for _ in range(ceil(count / AT_ONCE))
+    ]
+    return np.concatenate(drawn)[:count]
+
+
+def _sensitivity(aggregate: Aggregate, unit: Unit) -> int:
+    """By hand, so that a wrong derivation is seen: the most one unit adds to one group."""
+    rows = unit.max_rows if isinstance(unit, Person) else 1
+    match aggregate:
+        case Sum():
+            return rows * 40
+        case CentredSum():
+            return rows * 20
+        case _:
+            return rows
+
+
+def aggregates() -> list[Subject]:
+    return [
+        _aggregate(called, whose, in_rho=in_rho) for called in AGGREGATES for whose in UNITS for in_rho in (False, True)
+    ]
+
+
+def _aggregate(called: str, whose: str, *, in_rho: bool) -> Subject:
+    aggregate, unit = AGGREGATES[called], UNITS[whose]
+    most = _sensitivity(aggregate, unit)
+    return Subject(
+        f"{called}, unit {whose}, {'zCDP' if in_rho else 'pure'}",
+        (0, most),
+        partial(_released, aggregate, unit, in_rho=in_rho),
+        partial(_release_law, most, in_rho),
+        clipped,
+        price=Fraction(1, 2) if in_rho else ONE,
+        delta=Fraction(1, 1000) if in_rho else Fraction(0),
+        in_rho=in_rho,
+        draws=AT_ONCE * 4,
+    )
+
+
+def _release_law(most: int, in_rho: bool, value: int, price: Fraction) -> laws.Law:
+    if in_rho:
+        return laws.gaussian(float(most**2 / (2 * price)), value, REACH)
+    return laws.laplace(float(most / price), value, REACH)

@@ -1,0 +1,121 @@
+"""Broken mechanisms that look right, each a mistake somebody made: the audit must flag every one."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from fractions import Fraction
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from sfumato.audit.channels import precision, timing
+from sfumato.audit.findings import Finding
+from sfumato.audit.replay import PERSON, Emit, replayed
+from sfumato.audit.shelf import MECHANISMS, Subject, aggregates
+from sfumato.engines.emit import emit
+from sfumato.kernel import exact
+from sfumato.kernel.bulk import discrete_laplace
+from sfumato.kernel.entropy import Entropy, SystemEntropy
+from sfumato.kernel.selection import KeySelection
+from sfumato.plan.nodes import Plan
+from sfumato.schema.table import Schema
+from sfumato.schema.unit import Row, Unit
+
+GROUPED = "SELECT g, COUNT(*) FROM t GROUP BY g"
+SUMMED = "SELECT COUNT(x), SUM(x), AVG(x) FROM t"
+
+
+def _named(name: str) -> Subject:
+    return next(subject for subject in MECHANISMS if subject.name == name)
+
+
+def _one_sided(value: int, count: int, price: Fraction, entropy: Entropy) -> Any:
+    return np.abs(discrete_laplace(1 / price, count, entropy)) + value
+
+
+def _same_noise(value: int, count: int, price: Fraction, entropy: Entropy) -> Any:
+    """One draw for everybody: differences of two answers are exact."""
+    return np.repeat(discrete_laplace(1 / price, count // 1000 + 1, entropy), 1000)[:count] + value
+
+
+def _scale_is_epsilon(value: int, count: int, price: Fraction, entropy: Entropy) -> Any:
+    return discrete_laplace(price / 3, count, entropy) + value
+
+
+def _bounds_from_data(value: int, count: int, price: Fraction, entropy: Entropy) -> Any:
+    """The sensitivity is read off the data: an empty table gets no noise."""
+    return discrete_laplace(max(Fraction(value), Fraction(1, 50)) / price, count, entropy) + value
+
+
+def _noise_then_threshold(values: Any, count: int, price: Fraction, entropy: Entropy) -> list[tuple[bool, ...]]:
+    """Sparse vector without noise on the threshold, and all the budget for each value."""
+    answers = []
+    for _ in range(count):
+        above = np.asarray(values) + discrete_laplace(2 / price, len(values), entropy) >= 0
+        first = int(above.argmax()) if above.any() else len(above) - 1
+        answers.append(tuple(above[: first + 1].tolist()))
+    return answers
+
+
+def _eager_keys(units: int, count: int, price: Fraction, entropy: Entropy) -> Any:
+    """Shows keys as if δ were ten times as large."""
+    return KeySelection(price, Fraction(1, 10)).draw(np.full(count, units), entropy)
+
+
+def subjects() -> list[Subject]:
+    """Every mechanism and every aggregate with 0.9 of its noise, and mistakes of other kinds."""
+    narrow = [subject.with_less_noise() for subject in (*MECHANISMS, *aggregates())]
+    count, sparse, keys = _named("geometric"), _named("above_threshold"), _named("key_selection")
+    choice = _named("exponential")
+    return [
+        *narrow,
+        replace(count, name="noise never negative", draw=_one_sided),
+        replace(count, name="one draw for a thousand answers", draw=_same_noise),
+        replace(count, name="scale = ε instead of 1/ε", price=Fraction(3), draw=_scale_is_epsilon),
+        replace(count, name="bounds from the data", draw=_bounds_from_data),
+        replace(sparse, name="sparse vector without noise on the threshold", draw=_noise_then_threshold),
+        replace(keys, name="key selection with ten times the δ", draw=_eager_keys),
+        replace(
+            choice,
+            name="exponential mechanism without the factor 2",
+            draw=lambda scores, count, price, entropy: choice.draw(scores, count, 2 * price, entropy),
+        ),
+        replace(
+            _named("top_k"),
+            name="top-k that pays for one pick",
+            draw=lambda scores, count, price, entropy: _named("top_k").draw(scores, count, 2 * price, entropy),
+        ),
+    ]
+
+
+def _broken(old: str, new: str) -> Emit:
+    def write(plan: Plan, schema: Schema) -> str:
+        sql = emit(plan, schema)
+        if old not in sql:
+            raise ValueError(f"the SQL has no {old!r} to break")
+        return sql.replace(old, new)
+
+    return write
+
+
+def channels() -> Iterator[Callable[[], Finding]]:
+    entropy = SystemEntropy()
+    yield lambda: precision("Laplace noise in doubles", _doubles, 1.0)
+    yield lambda: timing("a sampler that loops", lambda: exact.discrete_laplace(Fraction(20), entropy))
+    for name, question, unit, write in (
+        ("rows counted in each group alone", GROUPED, PERSON, _broken("COUNT(*) OVER person", "1")),
+        ("max_rows forgotten", "SELECT COUNT(*) FROM t", PERSON, _broken("n > 3 ", "n > 99 ")),
+        ("clamp forgotten", SUMMED, Row(), _broken("CAST('3.5' AS DOUBLE)", "CAST('350' AS DOUBLE)")),
+    ):
+        yield partial(_replayed, name, question, unit, write)
+
+
+def _replayed(name: str, question: str, unit: Unit, write: Emit) -> Finding:
+    return replace(replayed(question, unit, write), name=name)
+
+
+def _doubles(x: float, count: int) -> Any:
+    words = SystemEntropy().words(2 * count)
+    uniform = (words[:count] >> np.uint64(11)).astype(np.float64) * 2.0**-53 + 2.0**-54
+    sign = np.where(words[count:] & np.uint64(1), 1.0, -1.0)
+    return x - sign * np.log(uniform)
