@@ -12,6 +12,7 @@ from sfumato.plots.accounting import Band, Chart, Line, Mark, Panel
 from sfumato.schema.numbers import Number, exact_positive, shown, whole
 
 POINTS = 24
+NAMED = 2
 HEADROOM = 1.15
 GRID = [place / 100 for place in range(101)]
 USUAL = (0.1, 0.5, 1, 3)
@@ -50,7 +51,8 @@ def draw_composition(events: Events, delta: Number = 1e-5, *, points: int = POIN
     )
     vertical, top = f"epsilon at delta {bounds[-1].delta:g}", HEADROOM * bounds[-1].sequential
     panel = Panel("What they cost together", takeaway, "mechanisms", vertical, lines, top=top)
-    return Chart("Composition, one bound beside the other", [panel])
+    kinds = ", ".join(f"{count} × {event}" for event, count in listed[:NAMED]) + (", …" if len(listed) > NAMED else "")
+    return Chart(f"Composition of {kinds}", [panel])
 
 
 def draw_belief(epsilon: Number, prior: Number = 0.5, *, beside: Iterable[Number] = USUAL) -> Chart:

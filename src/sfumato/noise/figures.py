@@ -21,6 +21,7 @@ POINTS = 30
 REACH, WIDEST = 7.0, 4.0
 SHOWN = 0.99
 MOST_BARS = 100
+HEADROOM = 1.3
 LARGEST_EXPONENT = 700.0
 NORMAL_QUARTILE = 0.6744897501960817
 
@@ -89,6 +90,7 @@ def _errors(price: Fraction, errors: npt.NDArray[Any], starts: Sequence[int], un
     counted, _ = np.histogram(errors, edges)
     law = [_mass(float(price), start, after - 1) for start, after in pairwise(starts)]
     mean, expected = float(np.abs(errors).mean()) * unit, unit / sinh(min(float(price), LARGEST_EXPONENT))
+    shares = [float(each) / len(errors) for each in counted]
     sign = " %" if measure else ""
     return Panel(
         f"epsilon {shown(price)}",
@@ -96,7 +98,8 @@ def _errors(price: Fraction, errors: npt.NDArray[Any], starts: Sequence[int], un
         f"error{measure}",
         "share of the draws",
         [Line("the law", [(left + right) / 2 * unit for left, right in pairwise(edges)], law, "ink")],
-        bars=[Bars("drawn", [edge * unit for edge in edges], [float(each) / len(errors) for each in counted], "fill")],
+        bars=[Bars("drawn", [edge * unit for edge in edges], shares, "fill")],
+        top=max(HEADROOM * max(law), max(shares)),
     )
 
 

@@ -1,8 +1,10 @@
 """Charts of accounting: lines, bands, bars and marks, drawn by Plotly into a page or by Matplotlib into PNG and SVG."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from io import BytesIO
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -24,6 +26,7 @@ COLOURS = {
     "stone": "#9a98a8",
 }
 PANEL_WIDTH, PANEL_HEIGHT, DOTS_AN_INCH = 6.8, 5.2, 150
+SHORT_NAME = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,12 +186,24 @@ def _write_picture(chart: Chart, path: Path) -> None:
     drawn.suptitle(_literal(chart.title), color=INK, fontsize=13, fontweight="bold")
     # Texts stay texts, and nothing in the file tells when and by which version it was made: the same numbers give the
     # same picture.
-    quiet = {"Date": None, "Creator": None} if path.suffix.lower() == ".svg" else None
+    vector, buffer = path.suffix.lower() == ".svg", BytesIO()
     with agg.rc_context({"svg.fonttype": "none", "svg.hashsalt": "sfumato"}):
-        try:
-            drawn.savefig(path, dpi=DOTS_AN_INCH, metadata=quiet)
-        except OSError as error:
-            raise UsageError(f"{path} cannot be written: {error.strerror}.", "Choose another file.") from None
+        quiet = dict.fromkeys(("Date", "Creator", "Format", "Type")) if vector else None
+        drawn.savefig(buffer, format="svg" if vector else "png", dpi=DOTS_AN_INCH, metadata=quiet)
+    try:
+        path.write_bytes(_shortened(buffer.getvalue()) if vector else buffer.getvalue())
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written: {error.strerror}.", "Choose another file.") from None
+
+
+def _shortened(svg: bytes) -> bytes:
+    """The same paths to a hundredth of a point: a smaller file."""
+
+    def rounded(path: re.Match[bytes]) -> bytes:
+        numbers = re.sub(rb"-?\d+\.\d+", lambda number: b"%.2f" % float(number[0]), path[0])
+        return numbers.replace(b" \n", b" ")
+
+    return re.sub(rb' d="[^"]*"', rounded, svg)
 
 
 def _draw(panel: Panel, axis: Any) -> None:
@@ -223,7 +238,17 @@ def _draw(panel: Panel, axis: Any) -> None:
         axis.xaxis.get_major_locator().set_params(integer=True)
     axis.spines[["top", "right"]].set_visible(False)
     axis.spines[["left", "bottom"]].set_color(INK)
-    axis.legend(frameon=False, fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=2, labelcolor=INK)
+    drawn: list[Band | Bars | Line] = [*panel.bands, *panel.bars, *panel.lines]
+    axis.legend(
+        frameon=False,
+        fontsize=8,
+        loc="upper center",
+        bbox_to_anchor=(0.5, -0.14),
+        ncols=5 if max((len(each.name) for each in drawn), default=0) <= SHORT_NAME else 2,
+        columnspacing=1.2,
+        handlelength=1.6,
+        labelcolor=INK,
+    )
 
 
 def _literal(text: str) -> str:
