@@ -104,6 +104,42 @@ def test_epsilon_in_words_and_numbers(shell) -> None:
     assert float(rows[0]["odds_factor"]) == pytest.approx(1.64872, abs=1e-5)
 
 
+def test_several_epsilons_side_by_side(shell) -> None:
+    out, _ = shell("epsilon", "0.1", "1", "3", "--prior", "0.01")
+    assert "membership advantage" in out
+    cells = [[cell.strip() for cell in line.strip("│").split("│")] for line in out.splitlines()]
+    assert ["0.1", "0.01", "0.00905699", "0.0110401", "1.10517", "0.0499584", "30"] in cells
+    assert len(json.loads(shell("epsilon", "0.1", "1", "--format", "json")[0])) == 2
+    rows = list(csv.DictReader(io.StringIO(shell("epsilon", "0.1", "1", "--format", "csv")[0])))
+    assert [float(line["epsilon"]) for line in rows] == [0.1, 1]
+
+
+def test_the_formula_is_drawn_beyond_its_proof_on_request_only(shell, tmp_path: Path) -> None:
+    for flags, expected in (([], False), (["--unproved"], True)):
+        shell("account", "--pure", "1", "--times", "100", *flags, "--plot", str(tmp_path / "bounds.svg"))
+        assert ("where it is not proved" in (tmp_path / "bounds.svg").read_text(encoding="utf-8")) is expected
+
+
+@pytest.mark.parametrize(
+    ("arguments", "shows"),
+    [
+        (["1"], ["belief before the answer", "epsilon 3"]),
+        (["1", "2", "--figure", "belief"], ["belief before the answer", "epsilon 2"]),
+        (["1", "--figure", "worlds", "--answer", "500"], ["with the person: the true answer is 501", "privacy loss"]),
+        (["1", "--figure", "worlds", "--delta", "1e-6"], ["with the person: the true answer is 1", "delta 1e-06"]),
+        (["10", "0.3", "--figure", "densities"], ["Laplace, epsilon 10", "Laplace, epsilon 0.3"]),
+        (["0.1", "--figure", "densities", "--delta", "1e-5"], ["Gaussian, epsilon 0.1, delta 1e-05"]),
+        (["0.1", "1.1", "--figure", "errors"], ["epsilon 0.1", "epsilon 1.1", "10,000 errors of a count"]),
+        (["0.1", "--figure", "errors", "--answer", "200"], ["error in % of the answer"]),
+        (["0.1", "--figure", "counts", "--counts", "7"], ["7 counts at epsilon 0.1, delta 1e-05"]),
+    ],
+)
+def test_every_figure(shell, tmp_path: Path, arguments: list[str], shows: list[str]) -> None:
+    shell("epsilon", *arguments, "--plot", str(tmp_path / "figure.svg"))
+    text = (tmp_path / "figure.svg").read_text(encoding="utf-8")
+    assert all(words in text for words in shows)
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
@@ -118,6 +154,9 @@ def test_epsilon_in_words_and_numbers(shell) -> None:
         (["account", "--laplace", "1", "--delta", "0"], "between 0 and 1"),
         (["account", "--laplace", "1", "--plot", "bounds.gif"], "neither .html nor .png nor .svg"),
         (["account", "--lapplace", "1"], "lapplace"),
+        (["epsilon", "1", "--figure", "worlds"], "nothing says where"),
+        (["epsilon", "1", "2", "--figure", "worlds", "--plot", "x.svg"], "shows one epsilon, and 2 were given"),
+        (["epsilon", "1", "--figure", "counts", "--counts", "1", "--plot", "x.svg"], "counts must"),
         (["epsilon"], "EPSILON"),
         (["epsilon", "0"], "greater than 0"),
         (["epsilon", "abc"], "epsilon must be a number"),

@@ -11,6 +11,7 @@ from sfumato.accounting.filters import ApproximateFilter, PureFilter, ZcdpFilter
 from sfumato.accounting.gaussian import classical_sigma, gaussian_delta, gaussian_epsilon, gaussian_sigma
 from sfumato.accounting.people import group, parallel
 from sfumato.accounting.planning import Deviations, deviations, error_of, questions, questions_within, spend_for
+from sfumato.accounting.worlds import draw_worlds
 
 __all__ = [
     "ApproximateFilter",
@@ -26,6 +27,7 @@ __all__ = [
     "draw_belief",
     "draw_composition",
     "draw_deviations",
+    "draw_worlds",
     "epsilon",
     "error_of",
     "event",

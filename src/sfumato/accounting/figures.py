@@ -1,5 +1,7 @@
 """Charts: what many questions cost by every bound, what an ε lets anybody believe, and which noise is wider."""
 
+from collections.abc import Iterable
+from itertools import cycle
 from math import log, sqrt
 
 from sfumato.accounting.belief import highest_rate, membership_advantage, posterior
@@ -10,6 +12,7 @@ from sfumato.plots.accounting import Band, Chart, Line, Mark, Panel
 from sfumato.schema.numbers import Number, exact_positive, shown, whole
 
 POINTS = 24
+NAMED = 2
 HEADROOM = 1.15
 GRID = [place / 100 for place in range(101)]
 USUAL = (0.1, 0.5, 1, 3)
@@ -24,8 +27,11 @@ STYLES = {
 }
 
 
-def draw_composition(events: Events, delta: Number = 1e-5, *, points: int = POINTS) -> Chart:
-    """Every bound over the number of mechanisms run; the simplified formula is dashed where nothing proves it."""
+def draw_composition(events: Events, delta: Number = 1e-5, *, points: int = POINTS, unproved: bool = False) -> Chart:
+    """Every bound over the number of mechanisms run.
+
+    The simplified formula ends where its proof ends; with `unproved` it goes on, dashed, to show where it is false.
+    """
     listed = plan(events)
     parts = _parts(listed, whole(points, "points", least=2))
     bounds = [compose(dict(part), delta) for part in parts]
@@ -36,8 +42,8 @@ def draw_composition(events: Events, delta: Number = 1e-5, *, points: int = POIN
         for name, values in curves.items()
         if any(value is not None for value in values)
     ]
-    if unproved := _unproved(listed, places, bounds):
-        lines.append(Line("the simplified formula where it is not proved", places, unproved, "stone", dashed=True))
+    if unproved and (claimed := _unproved(listed, places, bounds)):
+        lines.append(Line("the simplified formula where it is not proved", places, claimed, "stone", dashed=True))
     name, best = bounds[-1].best
     takeaway = (
         f"{places[-1]} mechanisms cost epsilon {best:.4g} at delta {bounds[-1].delta:g} (by {name}); "
@@ -45,15 +51,16 @@ def draw_composition(events: Events, delta: Number = 1e-5, *, points: int = POIN
     )
     vertical, top = f"epsilon at delta {bounds[-1].delta:g}", HEADROOM * bounds[-1].sequential
     panel = Panel("What they cost together", takeaway, "mechanisms", vertical, lines, top=top)
-    return Chart("Composition, one bound beside the other", [panel])
+    kinds = ", ".join(f"{count} × {event}" for event, count in listed[:NAMED]) + (", …" if len(listed) > NAMED else "")
+    return Chart(f"Composition of {kinds}", [panel])
 
 
-def draw_belief(epsilon: Number, prior: Number = 0.5) -> Chart:
-    """How far a belief can move, for this ε and the usual ones, and how well members can be told from outsiders."""
+def draw_belief(epsilon: Number, prior: Number = 0.5, *, beside: Iterable[Number] = USUAL) -> Chart:
+    """How far a belief can move, for this ε and others, and how well members can be told from outsiders."""
     price = float(exact_positive(epsilon, "epsilon"))
     low, high = posterior(prior, epsilon)
-    sizes = sorted({*USUAL, price}, reverse=True)
-    quiet = iter(("mist", "stone", "sea", "ochre"))
+    sizes = sorted({price, *(float(exact_positive(other, "epsilon")) for other in beside)}, reverse=True)
+    quiet = cycle(("ochre", "rust", "moss", "sea", "plum"))
     colours = ["fill" if size == price else next(quiet) for size in sizes]
     bands = []
     for size, colour in zip(sizes, colours, strict=True):
@@ -122,15 +129,18 @@ def _value(bound: Bounds, name: str) -> float | None:
 
 
 def _unproved(listed: Plan, places: list[int], bounds: list[Bounds]) -> list[float | None]:
-    """The simplified formula beyond its range, for the figure only; empty where there is no such place."""
+    """The simplified formula from the end of its range on, for the figure only; empty where it is proved throughout."""
     prices = {event.epsilon for event, _ in listed}
     epsilon = next(iter(prices))
     if epsilon is None or len(prices) > 1 or any(event.delta for event, _ in listed):
         return []
     if all(bound.thesis is not None for bound in bounds):
         return []
-    size = float(epsilon)
+    size, last = (
+        float(epsilon),
+        max((n for n, bound in zip(places, bounds, strict=True) if bound.thesis is not None), default=0),
+    )
     return [
-        None if bound.thesis is not None else 2 * size * sqrt(2 * place * log(1 / bound.delta))
+        None if place < last else 2 * size * sqrt(2 * place * log(1 / bound.delta))
         for place, bound in zip(places, bounds, strict=True)
     ]

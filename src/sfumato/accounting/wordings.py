@@ -120,3 +120,13 @@ def times_before_mechanism() -> UsageError:
 
 def times_not_whole(shown: str) -> UsageError:
     return UsageError(f"--times {shown} is not a whole number above 0.", "Write e.g. --times 100.")
+
+
+def figure_without_plot(figure: str) -> UsageError:
+    return UsageError(
+        f"--figure {figure} says what to draw, and nothing says where.", f"Add a file, e.g. --plot {figure}.html."
+    )
+
+
+def figure_takes_one(figure: str, given: int) -> UsageError:
+    return UsageError(f"--figure {figure} shows one epsilon, and {given} were given.", "Draw them one by one.")

@@ -45,6 +45,9 @@ def account(
     ] = None,
     delta: Annotated[str, typer.Option(help="The delta of the whole.")] = "1e-5",
     plot: Annotated[Path | None, typer.Option(help="Draw the bounds into this .html, .png or .svg file.")] = None,
+    unproved: Annotated[
+        bool, typer.Option("--unproved", help="In the plot, let the simplified formula go on where it is not proved.")
+    ] = False,
     format: Annotated[Format, typer.Option(help="How to print.")] = Format.table,
     output: Annotated[Path | None, typer.Option(help="Write to this file instead of the screen.")] = None,
 ) -> None:
@@ -68,7 +71,7 @@ def account(
     with working("Adding up …"):
         bounds = accounting.compose(events, chance)
         if plot is not None:
-            accounting.draw_composition(events, chance).save(plot)
+            accounting.draw_composition(events, chance, unproved=unproved).save(plot)
     write(_rendered(bounds, format), output)
 
 

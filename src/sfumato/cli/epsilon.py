@@ -1,33 +1,90 @@
 """sfumato epsilon"""
 
 from decimal import Decimal
+from enum import StrEnum
 from math import exp
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from sfumato import accounting, noise
+from sfumato.accounting.wordings import figure_takes_one, figure_without_plot
 from sfumato.cli.output import Format, as_csv, as_json, as_table, number, working, write
+
+USUAL_DELTA = Decimal("1e-5")
 
 app = typer.Typer(add_completion=False)
 
 
+class Figure(StrEnum):
+    """What to draw."""
+
+    belief = "belief"
+    worlds = "worlds"
+    densities = "densities"
+    errors = "errors"
+    counts = "counts"
+
+
 @app.command()
 def epsilon(
-    amount: Annotated[str, typer.Argument(metavar="EPSILON", help="The epsilon to explain, e.g. 1.")],
+    amounts: Annotated[
+        list[str], typer.Argument(metavar="EPSILON", help="The epsilon to explain, e.g. 1, or several to compare.")
+    ],
     prior: Annotated[str, typer.Option(help="What an attacker believed before the answer, 0 to 1.")] = "0.5",
     plot: Annotated[Path | None, typer.Option(help="Draw it into this .html, .png or .svg file.")] = None,
+    figure: Annotated[
+        Figure | None,
+        typer.Option(
+            help="What to draw: how beliefs move (the default), the answer with and without one person, densities of "
+            "noise, drawn errors, or Laplace against Gaussian noise on many counts.",
+            show_default=False,
+        ),
+    ] = None,
+    delta: Annotated[
+        str | None,
+        typer.Option(help="Of Gaussian noise: in worlds instead of, in densities beside Laplace noise; counts: 1e-5."),
+    ] = None,
+    answer: Annotated[str | None, typer.Option(help="An invented answer for worlds, densities and errors.")] = None,
+    counts: Annotated[int, typer.Option(help="For counts: how many one person moves all at once.")] = 20,
     format: Annotated[Format, typer.Option(help="How to print.")] = Format.table,
     output: Annotated[Path | None, typer.Option(help="Write to this file instead of the screen.")] = None,
 ) -> None:
-    """What this epsilon means, in words, numbers and a plot."""
-    price, before = number(amount, "epsilon"), number(prior, "prior")
-    meaning = _meaning(price, before)
+    """What this epsilon means, in words, numbers and a plot.
+
+    sfumato epsilon 0.1 0.5 1 3 --prior 0.01
+    sfumato epsilon 1 --figure worlds --plot worlds.html
+    """
+    prices, before = [number(amount, "epsilon") for amount in amounts], number(prior, "prior")
+    meanings = [_meaning(price, before) for price in prices]
     if plot is not None:
+        chance = None if delta is None else number(delta, "delta")
+        around = None if answer is None else number(answer, "answer")
         with working("Drawing …"):
-            accounting.draw_belief(price, before).save(plot)
-    write(_rendered(meaning, format), output)
+            _chart(figure or Figure.belief, prices, before, chance, around, counts).save(plot)
+    elif figure is not None:
+        raise figure_without_plot(figure)
+    write(_rendered(meanings, format), output)
+
+
+def _chart(
+    figure: Figure, prices: list[Decimal], before: Decimal, delta: Decimal | None, answer: Decimal | None, counts: int
+) -> Any:
+    price, others = prices[0], prices[1:]
+    if others and figure in (Figure.worlds, Figure.counts):
+        raise figure_takes_one(figure, len(prices))
+    match figure:
+        case Figure.belief:
+            return accounting.draw_belief(price, before, **({"beside": others} if others else {}))
+        case Figure.worlds:
+            return accounting.draw_worlds(price, delta or 0, answer=answer or 0)
+        case Figure.densities:
+            return noise.draw_densities(prices, delta=delta, answer=answer or 0)
+        case Figure.errors:
+            return noise.draw_errors(prices, answer=answer)
+        case Figure.counts:
+            return accounting.draw_deviations(counts, price, USUAL_DELTA if delta is None else delta)
 
 
 def _meaning(price: Decimal, before: Decimal) -> dict[str, float]:
@@ -43,13 +100,19 @@ def _meaning(price: Decimal, before: Decimal) -> dict[str, float]:
     }
 
 
-def _rendered(meaning: dict[str, float], format: Format) -> str:
+def _rendered(meanings: list[dict[str, float]], format: Format) -> str:
+    first = meanings[0]
     if format is Format.json:
-        return as_json(meaning)
+        return as_json(first if len(meanings) == 1 else meanings)
     if format is Format.csv:
-        return as_csv(list(meaning), [meaning])
-    rows = [{"": name.replace("_", " "), "value": f"{value:.6g}"} for name, value in meaning.items()]
-    return as_table(["", "value"], rows, footer=_words(meaning))
+        return as_csv(list(first), meanings)
+    if len(meanings) > 1:
+        names = [name.replace("_", " ") for name in first]
+        cells = [[f"{value:.6g}" for value in meaning.values()] for meaning in meanings]
+        rows = [dict(zip(names, row, strict=True)) for row in cells]
+        return as_table(names, rows, footer="Each is for one answer. What several cost together: sfumato account.")
+    rows = [{"": name.replace("_", " "), "value": f"{value:.6g}"} for name, value in first.items()]
+    return as_table(["", "value"], rows, footer=_words(first))
 
 
 def _words(meaning: dict[str, float]) -> str:

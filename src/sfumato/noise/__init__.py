@@ -5,6 +5,7 @@ Every draw is exact and comes from the operating system's randomness; docs/refer
 
 from sfumato.noise.accuracy import Description, describe, epsilon_for, interval
 from sfumato.noise.classical import analytic_gaussian_deviation, classical_gaussian_deviation
+from sfumato.noise.figures import draw_densities, draw_errors
 from sfumato.noise.numeric import gaussian, geometric, laplace
 from sfumato.noise.ranking import noisy_max, top_k
 from sfumato.noise.response import randomised_response
@@ -19,6 +20,8 @@ __all__ = [
     "analytic_gaussian_deviation",
     "classical_gaussian_deviation",
     "describe",
+    "draw_densities",
+    "draw_errors",
     "epsilon_for",
     "exponential",
     "gaussian",

@@ -1,8 +1,11 @@
-"""Charts of accounting: lines, bands and marks, drawn by Plotly into a page or by Matplotlib into PNG and SVG."""
+"""Charts of accounting: lines, bands, bars and marks, drawn by Plotly into a page or by Matplotlib into PNG and SVG."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from io import BytesIO
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +26,7 @@ COLOURS = {
     "stone": "#9a98a8",
 }
 PANEL_WIDTH, PANEL_HEIGHT, DOTS_AN_INCH = 6.8, 5.2, 150
+SHORT_NAME = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +53,16 @@ class Band:
 
 
 @dataclass(frozen=True, slots=True)
+class Bars:
+    """A histogram: one height between each edge and the next."""
+
+    name: str
+    edges: Sequence[float]
+    heights: Sequence[float]
+    colour: str = "mist"
+
+
+@dataclass(frozen=True, slots=True)
 class Mark:
     """A dot with a word."""
 
@@ -69,6 +83,8 @@ class Panel:
     bands: Sequence[Band] = ()
     marks: Sequence[Mark] = ()
     top: float | None = None
+    bottom: float = 0.0
+    bars: Sequence[Bars] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +125,17 @@ def interactive(panel: Panel) -> Any:
         name = plain(band.name)
         traces.append(graph.Scatter(y=list(band.high), name=name, legendgroup=name, showlegend=False, **edge))
         traces.append(graph.Scatter(y=list(band.low), name=name, legendgroup=name, fill="tonexty", **edge))
+    for bars in panel.bars:
+        ends = list(pairwise(bars.edges))
+        traces.append(
+            graph.Bar(
+                x=[(left + right) / 2 for left, right in ends],
+                y=list(bars.heights),
+                width=[right - left for left, right in ends],
+                name=plain(bars.name),
+                marker={"color": COLOURS[bars.colour], "line": {"width": 0}},
+            )
+        )
     for line in panel.lines:
         style = {
             "color": COLOURS[line.colour],
@@ -136,7 +163,7 @@ def interactive(panel: Panel) -> Any:
         )
     vertical: dict[str, Any] = {"title": {"text": plain(panel.vertical)}, "rangemode": "tozero"}
     if panel.top is not None:
-        vertical["range"] = [0, panel.top]
+        vertical["range"] = [panel.bottom, panel.top]
     return figure(
         traces,
         height=440,
@@ -156,20 +183,37 @@ def _write_picture(chart: Chart, path: Path) -> None:
     axes = drawn.subplots(1, count, squeeze=False)[0]
     for panel, axis in zip(chart.panels, axes, strict=True):
         _draw(panel, axis)
-    drawn.suptitle(_literal(chart.title), color=INK)
-    # Texts stay texts, and nothing in the file tells when it was made: the same numbers give the same picture.
+    drawn.suptitle(_literal(chart.title), color=INK, fontsize=13, fontweight="bold")
+    # Texts stay texts, and nothing in the file tells when and by which version it was made: the same numbers give the
+    # same picture.
+    vector, buffer = path.suffix.lower() == ".svg", BytesIO()
     with agg.rc_context({"svg.fonttype": "none", "svg.hashsalt": "sfumato"}):
-        try:
-            drawn.savefig(path, dpi=DOTS_AN_INCH, metadata={"Date": None} if path.suffix.lower() == ".svg" else None)
-        except OSError as error:
-            raise UsageError(f"{path} cannot be written: {error.strerror}.", "Choose another file.") from None
+        quiet = dict.fromkeys(("Date", "Creator", "Format", "Type")) if vector else None
+        drawn.savefig(buffer, format="svg" if vector else "png", dpi=DOTS_AN_INCH, metadata=quiet)
+    try:
+        path.write_bytes(_shortened(buffer.getvalue()) if vector else buffer.getvalue())
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written: {error.strerror}.", "Choose another file.") from None
+
+
+def _shortened(svg: bytes) -> bytes:
+    """The same paths to a hundredth of a point: a smaller file."""
+
+    def rounded(path: re.Match[bytes]) -> bytes:
+        numbers = re.sub(rb"-?\d+\.\d+", lambda number: b"%.2f" % float(number[0]), path[0])
+        return numbers.replace(b" \n", b" ")
+
+    return re.sub(rb' d="[^"]*"', rounded, svg)
 
 
 def _draw(panel: Panel, axis: Any) -> None:
     for band in panel.bands:
-        axis.fill_between(
-            band.x, band.low, band.high, color=COLOURS[band.colour], alpha=0.35, label=_literal(band.name)
-        )
+        colour = COLOURS[band.colour]
+        axis.fill_between(band.x, band.low, band.high, color=colour, alpha=0.25, linewidth=0, label=_literal(band.name))
+        for edge in (band.low, band.high):
+            axis.plot(band.x, edge, color=colour, linewidth=1.2)
+    for bars in panel.bars:
+        axis.stairs(bars.heights, bars.edges, fill=True, color=COLOURS[bars.colour], label=_literal(bars.name))
     for line in panel.lines:
         axis.plot(
             line.x,
@@ -185,11 +229,26 @@ def _draw(panel: Panel, axis: Any) -> None:
     axis.set_title(_literal(panel.title), fontsize=11, color=INK)
     axis.set_xlabel(_literal(panel.horizontal), color=INK)
     axis.set_ylabel(_literal(panel.vertical), color=INK)
-    axis.set_ylim(0, panel.top)
+    axis.set_ylim(panel.bottom, panel.top)
     axis.margins(x=0)
     axis.grid(color=GRID)
+    axis.set_axisbelow(True)
+    axis.tick_params(colors=INK)
+    if panel.lines and all(isinstance(place, int) for line in panel.lines for place in line.x):
+        axis.xaxis.get_major_locator().set_params(integer=True)
     axis.spines[["top", "right"]].set_visible(False)
-    axis.legend(frameon=False, fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=2)
+    axis.spines[["left", "bottom"]].set_color(INK)
+    drawn: list[Band | Bars | Line] = [*panel.bands, *panel.bars, *panel.lines]
+    axis.legend(
+        frameon=False,
+        fontsize=8,
+        loc="upper center",
+        bbox_to_anchor=(0.5, -0.14),
+        ncols=5 if max((len(each.name) for each in drawn), default=0) <= SHORT_NAME else 2,
+        columnspacing=1.2,
+        handlelength=1.6,
+        labelcolor=INK,
+    )
 
 
 def _literal(text: str) -> str:
