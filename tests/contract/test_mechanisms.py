@@ -19,6 +19,8 @@ NO_MECHANISMS = {
     "analytic_gaussian_deviation",
     "classical_gaussian_deviation",
     "describe",
+    "draw_densities",
+    "draw_errors",
     "epsilon_for",
     "interval",
 }

@@ -2,14 +2,14 @@
 
 import inspect
 import types
-from collections.abc import Sequence
 from decimal import Context, Decimal, localcontext
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from scipy import stats
+
+from sfumato.audit.evidence import chi_square as chi_square
 
 BASE = 1 << 24
 PRECISE = Context(prec=60, Emax=10**15, Emin=-(10**15), traps=[])
@@ -111,26 +111,6 @@ def boundary(scale: Fraction, k: int, bits: int, form: str) -> int:
         alpha, _ = bounds_of_exp_minus(BASE / scale, work)
         return (power - alpha << bits) // ((1 << work) - alpha)
     return power >> (work - bits)
-
-
-def chi_square(observed: Sequence[int] | np.ndarray[Any, Any], probabilities: Sequence[float]) -> float:
-    """The p-value of counts against a law; the law must cover everything, thin cells are joined."""
-    counts, expected = np.asarray(observed, dtype=float), np.asarray(probabilities, dtype=float)
-    assert len(counts) == len(expected)
-    assert abs(expected.sum() - 1) < 1e-9
-    expected = expected * counts.sum()
-    joined_counts, joined = [], []
-    count = mass = 0.0
-    for one_count, one_mass in zip(counts, expected, strict=True):
-        count, mass = count + one_count, mass + one_mass
-        if mass >= 10:
-            joined_counts.append(count)
-            joined.append(mass)
-            count = mass = 0.0
-    joined_counts[-1] += count
-    joined[-1] += mass
-    statistic = float(np.sum((np.array(joined_counts) - joined) ** 2 / joined))
-    return float(stats.chi2.sf(statistic, len(joined) - 1))
 
 
 def laplace_cells(draws: np.ndarray[Any, Any], scale: Fraction) -> tuple[list[int], list[float]]:

@@ -257,7 +257,7 @@ def test_nesting_up_to_the_limit_is_read() -> None:
     assert parse(where("(" * (DEEPEST - 2) + "age > 1" + ")" * (DEEPEST - 2))) == parse(where("age > 1"))
 
 
-@pytest.mark.parametrize("chain", [".age", "::INT", " -> age"])
+@pytest.mark.parametrize("chain", [".age", " -> age"])
 def test_a_chain_that_would_exhaust_the_stack_is_refused(chain: str) -> None:
     with pytest.raises(Refused) as refused:
         parse(f"SELECT SUM(age{chain * 1200}) FROM people")

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from sfumato.audit.evidence import FALSE_ALARM
 from sfumato.audit.findings import Finding
 from sfumato.errors import UsageError, out_of_range
 from sfumato.schema.numbers import exact_positive
@@ -26,6 +25,7 @@ def one_run(
     claimed_epsilon: float,
     claimed_delta: float = 0.0,
     guesses: int | None = None,
+    error: float = 1e-3,
     name: str = "learner",
 ) -> Finding:
     """Audit one run of a learner that was given some of the planted records.
@@ -34,11 +34,14 @@ def one_run(
     it was (e.g. minus its loss). The `guesses` most extreme scores are guessed, half as used and half as left out; all
     by default. Decide on the number before you see the scores.
 
-    Claim: for a learner that keeps (ε, δ) the verdict is wrong at most once in a million.
+    Claim: for a learner that keeps (ε, δ) the verdict is wrong with probability at most `error`. With δ > 0 it cannot
+    be much smaller than twice the number of planted records times δ.
     """
     epsilon = float(exact_positive(claimed_epsilon, "claimed_epsilon"))
     if not 0 <= claimed_delta < 1:
         raise out_of_range("claimed_delta", "0", "1", str(claimed_delta))
+    if not 0 < error < 1:
+        raise out_of_range("error", "0", "1", str(error))
     values, coins = np.asarray(scores, dtype=np.float64), np.asarray(included)
     planted = len(values)
     if coins.dtype != bool or coins.shape != values.shape or values.ndim != 1 or not np.isfinite(values).all():
@@ -52,7 +55,7 @@ def one_run(
     as_left_out, as_used = order[: made // 2], order[planted - (made - made // 2) :]
     correct = int((~coins[as_left_out]).sum() + coins[as_used].sum())
     shown = epsilon_from_guesses(planted, made, correct, delta=claimed_delta, error=SHOWN)
-    proved = epsilon_from_guesses(planted, made, correct, delta=claimed_delta, error=FALSE_ALARM)
+    proved = epsilon_from_guesses(planted, made, correct, delta=claimed_delta, error=error)
     return Finding(
         name,
         "canaries",

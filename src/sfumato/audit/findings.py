@@ -12,7 +12,8 @@ class Finding:
     """One check of one mechanism.
 
     `measured` is the lower bound of ε at 95 % for `events` and `precision`; else the statistic that `limit` bounds.
-    A violation is declared when the claim is false except with a probability of one in a million.
+    A violation is declared when the claim is false except with a probability of one in a million (for canaries: as
+    chosen).
     """
 
     name: str

@@ -201,10 +201,11 @@ MECHANISMS = (
     ),
     Subject(
         "above_threshold",
-        ([-1] * 8 + [2], [0] * 8 + [1]),  # eight noes and a yes lose 0.95 of ε
+        ([-1] * 8 + [2], [0] * 8 + [1]),  # eight noes and a yes lose most of ε
         _above,
         lambda values, price: laws.first_above(SparseVector(price * STEPS, STEPS), values),
-        draws=20_000,
+        price=Fraction(3),
+        draws=40_000,
     ),
     Subject(
         "key_selection",

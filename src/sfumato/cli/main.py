@@ -24,6 +24,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "noise": ("sfumato.cli.noise", "The mechanisms on your own number."),
     "account": ("sfumato.cli.account", "What several mechanisms cost together, by every bound."),
     "epsilon": ("sfumato.cli.epsilon", "What an epsilon means, in words, numbers and a plot."),
+    "audit": ("sfumato.cli.audit", "Attack every mechanism and every aggregate of Sfumato itself."),
 }
 
 

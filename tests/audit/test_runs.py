@@ -1,0 +1,87 @@
+"""The audit of Sfumato itself: complete, quiet on the originals, loud on every twin."""
+
+import json
+from typing import Any
+
+import pytest
+
+import sfumato.noise as noise
+from sfumato.audit import runs, twins
+from sfumato.audit.channels import every_channel
+from sfumato.audit.replay import every_question
+from sfumato.audit.shelf import AGGREGATES, MECHANISMS, Subject, aggregates
+from sfumato.cli.main import run
+from sfumato.plan.nodes import Aggregate
+from tests.contract.test_mechanisms import NO_MECHANISMS
+from tests.kernel.plans import measure, plan, schema
+
+SUBJECTS = {subject.name: subject for subject in (*MECHANISMS, *aggregates())}
+
+
+def test_every_mechanism_and_every_aggregate_is_audited() -> None:
+    audited = {name.partition(",")[0] for name in SUBJECTS}
+    assert set(noise.__all__) - NO_MECHANISMS - audited == {"above_threshold_stream"}  # the same draws, one at a time
+    assert {type(aggregate) for aggregate in AGGREGATES.values()} == set(Aggregate.__args__)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("subject", SUBJECTS.values(), ids=SUBJECTS)
+def test_holds(subject: Subject) -> None:
+    for finding in (runs.by_law(subject), runs.by_events(subject)):
+        assert not finding.violated, str(finding)
+    if subject.name in ("laplace", "geometric", "exponential", "permute_and_flip", "randomised_response"):
+        assert finding.measured > 0.92  # typically above 0.95: docs/explanation/audit.md
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("check", [*every_channel(), *every_question()])
+def test_bits_time_and_replay_hold(check: Any) -> None:
+    finding = check()
+    assert not finding.violated, str(finding)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("subject", twins.subjects(), ids=lambda subject: subject.name)
+def test_every_twin_is_flagged(subject: Subject) -> None:
+    [finding] = runs._worse(subject)
+    assert finding.violated, str(finding)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("check", list(twins.channels()))
+def test_every_broken_channel_is_flagged(check: Any) -> None:
+    assert check().violated
+
+
+def test_a_twin_that_is_not_broken_is_noticed() -> None:
+    with pytest.raises(ValueError, match="to break"):
+        twins._broken("no such text", "")(plan(measure()), schema())
+
+
+def test_the_command_prints_and_exits_by_what_it_found(capsys: pytest.CaptureFixture[str]) -> None:
+    def shell(*arguments: str) -> tuple[int, str]:
+        with pytest.raises(SystemExit) as left:
+            run(["audit", *arguments])
+        return int(left.value.code or 0), capsys.readouterr().out
+
+    code, out = shell("--only", "randomised_response", "--format", "json")
+    found = json.loads(out)
+    assert (code, found["violations"]) == (0, 0)
+    assert {one["check"] for one in found["findings"]} == {"law", "events"}
+    code, out = shell("--twins", "--only", "randomised_response")
+    assert code == 0
+    assert "2 of 2 planted violations flagged" in out
+    assert shell("--only", "nothing like this")[0] == 2
+
+
+def test_a_violation_or_a_missed_twin_makes_the_command_fail(monkeypatch: pytest.MonkeyPatch) -> None:
+    right, wrong = SUBJECTS["randomised_response"], SUBJECTS["randomised_response"].with_less_noise()
+    monkeypatch.setattr(runs, "MECHANISMS", (wrong,))
+    monkeypatch.setattr(runs, "aggregates", list)
+    with pytest.raises(SystemExit) as left:
+        run(["audit", "--only", "randomised_response"])
+    assert left.value.code == 1
+    monkeypatch.setattr(twins, "subjects", lambda: [right])
+    with pytest.raises(SystemExit) as left:
+        run(["audit", "--twins", "--only", "randomised_response"])
+    assert left.value.code == 1
