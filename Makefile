@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 WORKERS ?= 2
 
-.PHONY: help demo test coverage quick lint bench audit docs venv lock clean
+.PHONY: help demo test coverage quick lint bench audit mutants docs venv lock clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -45,8 +45,12 @@ lint: venv  ## style, types, layers
 bench: venv  ## figures against raw DuckDB, NumPy and OpenDP in the same run
 	$(BIN)/python -m benchmarks
 
-audit: venv  ## attack every mechanism and its broken twin with fresh randomness
-	$(BIN)/python -m pytest -q tests/statistics tests/threats
+audit: venv  ## attack every mechanism and aggregate, and flag every broken twin, with fresh randomness
+	$(BIN)/sfumato audit
+	$(BIN)/sfumato audit --twins
+
+mutants: venv  ## plant thirty bugs in the trusted files and count how many the tests kill
+	$(BIN)/python -m tests.mutants
 
 docs: venv  ## regenerate the reference pages
 	$(BIN)/python -m docs.generate

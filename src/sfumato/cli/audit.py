@@ -37,7 +37,7 @@ def audit(
     if not findings:
         raise UsageError(f'no audit has "{only}" in its name.', "Leave out --only to run all of them.")
     flagged = sum(finding.violated for finding in findings)
-    rows = [_row(finding) for finding in findings]
+    rows = [row(finding) for finding in findings]
     match format:
         case Format.json:
             text = as_json({"violations": flagged, "findings": [finding.to_dict() for finding in findings]})
@@ -67,7 +67,7 @@ def _run(*, twins: bool, only: str) -> Iterator[Finding]:
             progress.advance(bar)
 
 
-def _row(finding: Finding) -> dict[str, Any]:
+def row(finding: Finding) -> dict[str, Any]:
     about_epsilon = finding.check in ("events", "precision")
     claim = f"ε = {finding.claimed:.4g}" + (f", δ = {finding.delta:.2g}" if finding.delta else "")
     return {
