@@ -17,6 +17,11 @@ DELTAS = (1e-3, 1e-5, 1e-6, 1e-8)
 
 def peer_epsilon(events: Sequence[Sequence[Any]], delta: float, *, pessimistic: bool, step: float = STEP) -> float:
     """What dp-accounting says; each event is [mechanism, parameters…, how often]."""
+    return float(peer_law(events, pessimistic=pessimistic, step=step).get_epsilon_for_delta(delta))
+
+
+def peer_law(events: Sequence[Sequence[Any]], *, pessimistic: bool, step: float = STEP) -> Any:
+    """Its privacy loss distribution of all of them together."""
     from dp_accounting.pld import privacy_loss_distribution as peer
 
     shared = {"pessimistic_estimate": pessimistic, "value_discretization_interval": step}
@@ -44,7 +49,7 @@ def peer_epsilon(events: Sequence[Sequence[Any]], delta: float, *, pessimistic: 
         part = law.self_compose(times) if times > 1 else law
         composed = part if composed is None else composed.compose(part)
     assert composed is not None
-    return float(composed.get_epsilon_for_delta(delta))
+    return composed
 
 
 def adaptive(seed: int) -> dict[str, Any]:

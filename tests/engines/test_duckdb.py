@@ -320,6 +320,18 @@ def test_a_table_may_have_any_name(name: str, unit: Unit) -> None:
     assert answer(CROWD, schema, keys=(ListedKey(Column("kind"), ("a",)),)) == [(2 - isinstance(unit, Person),)]
 
 
+@pytest.mark.parametrize(
+    "text", ["' OR TRUE --", "'", "''", "b' OR 'a' = 'a", "a\\", "$$a$$", "a'; DROP TABLE data; --"]
+)
+def test_a_text_is_compared_and_never_read_as_sql(text: str) -> None:
+    table = pa.table({WHO: [1, 2, 3], "city": ["a", "b", text]})
+    schema = schema_of(Row(), city=Text())
+    assert answer(table, schema, where=Comparison("=", Column("city"), String(text))) == [(1,)]
+    assert answer(table.slice(0, 2), schema, where=Comparison("=", Column("city"), String(text))) == [(0,)]
+    listed = schema_of(Row(), city=Category(["a", text]))
+    assert answer(table, listed, keys=(ListedKey(Column("city"), ("a", text)),)) == [(1,), (1,)]
+
+
 @pytest.mark.parametrize("name", ["name with blanks", 'quo"te', "semi;colon", "日本", "-- comment", "/*", "'"])
 def test_a_column_may_have_any_printable_name(name: str) -> None:
     table = pa.table({name: [1, 2], "id ' \"": [1, 1]})

@@ -122,9 +122,10 @@ def test_threads_share_no_draw() -> None:
 
 
 def in_a_new_interpreter(script: str, **environment: str) -> list[str]:
+    """Runs it with an empty environment on the package under test, which need not be the installed one."""
     done = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(script)],
-        env={"PATH": "", **environment},
+        env={"PATH": "", "PYTHONPATH": str(SOURCE.parent), **environment},
         capture_output=True,
         text=True,
         check=True,

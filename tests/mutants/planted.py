@@ -1,0 +1,361 @@
+"""Privacy bugs planted one at a time into the trusted files; the tests named beside each must notice it."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Mutant:
+    """`old` occurs once in `file` and becomes `new`; `harm` says what that does to people or to the budget."""
+
+    name: str
+    file: str
+    old: str
+    new: str
+    harm: str
+    tests: tuple[str, ...]
+
+    def planted(self, source: str) -> str:
+        found = source.count(self.old)
+        if found != 1:
+            raise ValueError(f"{self.name}: its old text occurs {found} times in {self.file}, not once")
+        return source.replace(self.old, self.new)
+
+
+CERTIFY, SENSITIVITY = "tests/kernel/test_certify.py", "tests/threats/test_sensitivity.py"
+WORST = SENSITIVITY + "::test_the_worst_change_is_the_certified_one"
+BULK, GATE, LEDGER = "tests/kernel/test_bulk.py", "tests/kernel/test_gate.py", "tests/ledger/test_ledger.py"
+
+PLANTED = (
+    # ---- how far one person moves an answer
+    Mutant(
+        "centred-sum-rounded-down",
+        "kernel/certify.py",
+        "most = max(lattice.upper - centre, centre - lattice.lower)",
+        "most = (lattice.upper - lattice.lower) // 2",
+        "half the width rounded down: one row at the far end moves the sum further than its noise covers",
+        (CERTIFY, "tests/museum/test_opendp_314.py"),
+    ),
+    Mutant(
+        "sensitivity-without-max-rows",
+        "kernel/certify.py",
+        "return Sensitivity(rows * most,",
+        "return Sensitivity(most,",
+        "a person with max_rows rows is protected like one row: max_rows times the ε that was paid",
+        (CERTIFY,),
+    ),
+    Mutant(
+        "lower-bound-forgotten",
+        "kernel/certify.py",
+        "most = max(abs(lattice.lower), abs(lattice.upper))",
+        "most = max(lattice.upper, 1)",
+        "a sum between -1000 and 1 gets the noise of a count",
+        (CERTIFY, "tests/museum/test_diffprivlib_105.py"),
+    ),
+    Mutant(
+        "dearest-release-only",
+        "kernel/certify.py",
+        "total = sum((_price(release, currency) for release in releases), Fraction(0))",
+        "total = max(_price(release, currency) for release in releases)",
+        "an average is a sum and a count and pays for one of them",
+        (CERTIFY, "tests/museum/test_smartnoise_202.py"),
+    ),
+    Mutant(
+        "unit-unchecked",
+        "kernel/certify.py",
+        "if plan.unit != schema.unit or plan.table != schema.table:",
+        "if plan.table != schema.table:",
+        "a plan for rows is answered on a table of people",
+        (CERTIFY, SENSITIVITY + "::test_s7_a_plan_for_rows_on_a_table_of_people_is_refused"),
+    ),
+    # ---- the noise
+    Mutant(
+        "scale-inverted",
+        "kernel/mechanisms.py",
+        "return discrete_laplace(self.scale, count, entropy)",
+        "return discrete_laplace(1 / self.scale, count, entropy)",
+        "scale ε/Δ in place of Δ/ε: the smaller the ε, the less noise",
+        ("tests/kernel/test_mechanisms.py", "tests/statistics/test_audit.py"),
+    ),
+    Mutant(
+        "deviation-for-variance",
+        "kernel/mechanisms.py",
+        "return discrete_gaussian(self.variance, count, entropy)",
+        "return discrete_gaussian(Fraction(self.deviation()), count, entropy)",
+        "Gaussian noise of deviation √σ in place of σ",
+        ("tests/kernel/test_mechanisms.py", "tests/statistics/test_audit.py"),
+    ),
+    Mutant(
+        "gaussian-price-linear",
+        "kernel/mechanisms.py",
+        "return sensitivity**2 / (2 * self.variance)",
+        "return sensitivity / (2 * self.variance)",
+        "ρ = Δ/(2σ²) in place of Δ²/(2σ²): a sum of large numbers costs next to nothing",
+        ("tests/kernel/test_mechanisms.py", CERTIFY),
+    ),
+    Mutant(
+        "noise-never-negative",
+        "kernel/bulk.py",
+        "sign = -(words & np.uint64(1)).view(np.int64)",
+        "sign = -(words & np.uint64(0)).view(np.int64)",
+        "an answer is never below the truth, so the smaller neighbour is ruled out with certainty",
+        (BULK, "tests/statistics/test_law.py"),
+    ),
+    Mutant(
+        "zero-drawn-twice",
+        "kernel/bulk.py",
+        "offset = -t * log((1 + exp(-1 / t)) / 2) if two_sided and t else 0.0",
+        "offset = 0.0",
+        "plus and minus zero are both kept: the truth itself is told twice as often as ε allows",
+        (BULK, "tests/statistics/test_law.py"),
+    ),
+    Mutant(
+        "geometric-off-by-one",
+        "kernel/bulk.py",
+        "position += offset\n",
+        "position += offset + 1\n",
+        "noise is never 0, so every answer rules out one value with certainty",
+        (BULK, "tests/statistics/test_law.py"),
+    ),
+    Mutant(
+        "tail-cut-off",
+        "kernel/bulk.py",
+        "doubtful = uniform < TAIL",
+        "doubtful = uniform <= 0",
+        "far noise comes from too few bits: some values of the tail are never drawn, and their absence tells",
+        (BULK,),
+    ),
+    Mutant(
+        "gaussian-too-narrow",
+        "kernel/bulk.py",
+        "_acceptable(candidates, variance / scale, 2 * variance, entropy)",
+        "_acceptable(candidates, variance / scale, variance, entropy)",
+        "candidates far from the middle are thrown away too often: less noise than was paid for",
+        (BULK, "tests/statistics/test_law.py"),
+    ),
+    Mutant(
+        "boundary-decided-early",
+        "kernel/lazy.py",
+        "if prefix + 1 <= target - margin:",
+        "if prefix <= target - margin:",
+        "a uniform number that shares its first bits with the boundary always falls below it: the law is not exact",
+        ("tests/kernel/test_lazy.py",),
+    ),
+    Mutant(
+        "randomness-inherited-by-a-fork",
+        "kernel/entropy.py",
+        "parts = [ssl.RAND_bytes(8 *",
+        'pool = globals().setdefault("POOL", np.random.default_rng())\n        parts = [pool.bytes(8 *',
+        "forked workers repeat each other's noise: the difference of two answers has none",
+        ("tests/kernel/test_entropy.py::test_forked_children_share_no_draw",),
+    ),
+    Mutant(
+        "uniform-by-remainder",
+        "kernel/entropy.py",
+        "            if value < bound:\n                return value",
+        "            return value % bound",
+        "small values are drawn more often: no law built on it is exact",
+        ("tests/kernel/test_entropy.py",),
+    ),
+    # ---- the door
+    Mutant(
+        "one-noise-for-all-groups",
+        "kernel/gate.py",
+        "certified_release.mechanism.draw(plan.groups, entropy).tolist() for",
+        "certified_release.mechanism.draw(1, entropy).tolist() * plan.groups for",
+        "differences between groups carry no noise at all",
+        (GATE,),
+    ),
+    Mutant(
+        "receipt-opens-twice",
+        "kernel/gate.py",
+        "if digest != self.digest or not self._unused.acquire(blocking=False):",
+        "if digest != self.digest:",
+        "one payment buys any number of fresh answers, whose mean is the truth",
+        (GATE,),
+    ),
+    Mutant(
+        "receipt-for-any-plan",
+        "kernel/gate.py",
+        "if digest != self.digest or not self._unused.acquire(blocking=False):",
+        "if not self._unused.acquire(blocking=False):",
+        "a cheap question is paid and a dear one is answered",
+        (GATE,),
+    ),
+    # ---- choosing and showing keys
+    Mutant(
+        "choice-without-factor-two",
+        "kernel/choice.py",
+        "return self.epsilon / self.sensitivity / (1 if self.monotone else 2)",
+        "return self.epsilon / self.sensitivity",
+        "scores that move against each other cost 2ε where ε was paid",
+        ("tests/kernel/test_choice.py",),
+    ),
+    Mutant(
+        "first-success-wins",
+        "kernel/choice.py",
+        "return int(winners[entropy.below(len(winners))])",
+        "return int(winners[0])",
+        "no random order: a candidate behind the best one is never chosen, which tells who is best",
+        ("tests/kernel/test_choice.py",),
+    ),
+    Mutant(
+        "key-of-one-unit-as-of-two",
+        "kernel/selection.py",
+        "places = np.clip(units, 0, table.certain)",
+        "places = np.clip(units + 1, 0, table.certain)",
+        "a key that one person holds is shown with more than δ",
+        ("tests/kernel/test_selection.py",),
+    ),
+    Mutant(
+        "epsilon-for-every-key",
+        "kernel/selection.py",
+        "growth = growth_below(epsilon / max_groups, bits)",
+        "growth = growth_below(epsilon, bits)",
+        "a person with max_groups keys costs max_groups times ε",
+        ("tests/kernel/test_selection.py",),
+    ),
+    # ---- the price and the budget
+    Mutant(
+        "conversion-too-cheap",
+        "kernel/cost.py",
+        "alpha * (1 - 1 / alpha).ln()) / above",
+        "alpha * (1 - 1 / alpha).ln()) / alpha",
+        "the ρ that (ε, δ) pays for is too large: every Gaussian answer has too little noise",
+        ("tests/kernel/test_cost.py",),
+    ),
+    Mutant(
+        "limit-compared-before-adding",
+        "ledger/ledger.py",
+        "        if amount > left:",
+        "        if left <= 0:",
+        "the last question may cost any amount",
+        (LEDGER,),
+    ),
+    Mutant(
+        "limit-for-each-analyst",
+        "ledger/ledger.py",
+        "newest = self._chain.last(\"kind = 'charge'\")",
+        "newest = self._chain.last(\"kind = 'charge' AND analyst = ?\", analyst)",
+        "every analyst gets the whole limit of the table; together they exceed it",
+        (LEDGER,),
+    ),
+    Mutant(
+        "total-rounded-down",
+        "ledger/ledger.py",
+        "return Fraction(-((-total * ROUNDED_TO) // 1), ROUNDED_TO)",
+        "return Fraction((total * ROUNDED_TO) // 1, ROUNDED_TO)",
+        "charges smaller than the rounding are free, for ever",
+        (LEDGER, "tests/threats/test_ledger.py::test_l8_unrelated_fractions_are_rounded_up_by_next_to_nothing"),
+    ),
+    Mutant(
+        "request-id-buys-another-question",
+        "ledger/ledger.py",
+        "if same_request.question != payment.question:",
+        "if False:",
+        "a request id that was paid once gives a receipt for every other question",
+        (LEDGER,),
+    ),
+    Mutant(
+        "hash-without-the-analyst",
+        "ledger/chain.py",
+        "fields = [self.seq, self.kind, self.analyst, self.question,",
+        "fields = [self.seq, self.kind, self.question,",
+        "charges are moved to another analyst, and nobody notices",
+        ("tests/ledger/test_chain.py",),
+    ),
+    Mutant(
+        "charge-not-forced-to-disk",
+        "ledger/chain.py",
+        "PRAGMA synchronous = FULL",
+        "PRAGMA synchronous = OFF",
+        "a power cut forgets a charge whose answer was shown",
+        (
+            "tests/ledger/test_chain.py",
+            "tests/threats/test_ledger.py::test_l3_the_charge_is_on_disk_before_the_first_byte_of_the_answer",
+        ),
+    ),
+    Mutant(
+        "anchor-compares-lengths",
+        "ledger/anchor.py",
+        'if chain.last("seq = ? AND hash = ?", *known) is None:',
+        "if last.seq < known[0]:",
+        "another ledger, as long and with nothing spent, takes the place of this one",
+        ("tests/ledger/test_anchor.py",),
+    ),
+    # ---- the SQL that an engine sees
+    Mutant(
+        "arithmetic-not-clamped",
+        "engines/emit.py",
+        '        real = written if self._is_real(node) else f"CAST({written} AS DOUBLE)"\n',
+        '        real = written if self._is_real(node) else f"CAST({written} AS DOUBLE)"\n'
+        "        if isinstance(node, Arithmetic):\n"
+        '            return f"TRY_CAST({real} * {_double(2.0**-lattice.exponent)} AS BIGINT)"\n',
+        "SUM(x * x) takes the values as they are: one row moves the sum without bound",
+        ("tests/museum/test_smartnoise_201.py",),
+    ),
+    Mutant(
+        "rows-bounded-in-each-group",
+        "engines/emit.py",
+        'total, groups = ("n", "1") if not plan.keys else ("SUM(n) OVER person", "COUNT(*) OVER person")',
+        'total, groups = ("n", "1")',
+        "a person adds max_rows rows to each of max_groups groups",
+        (WORST,),
+    ),
+    Mutant(
+        "counted-values-not-bounded",
+        "engines/emit.py",
+        'return f"CASE WHEN c{i} > most THEN most ELSE c{i} END"',
+        'return f"c{i}"',
+        "COUNT(x) counts all rows of a person, however many",
+        (WORST,),
+    ),
+    Mutant(
+        "centred-at-the-lower-bound",
+        "engines/emit.py",
+        'f"SUM(v{i}) - {_huge(lattice.centre)} * COUNT(v{i}) AS s{i}"',
+        'f"SUM(v{i}) - {_huge(lattice.lower)} * COUNT(v{i}) AS s{i}"',
+        "a person moves a centred sum by the whole width, its noise covers half of it",
+        (WORST,),
+    ),
+    Mutant(
+        "rows-without-id-kept",
+        "engines/emit.py",
+        "f'{person} IS NOT NULL'",
+        "'TRUE'",
+        "a person whose id is missing in some rows counts twice",
+        (WORST,),
+    ),
+    Mutant(
+        "undeclared-key-numbered",
+        "engines/emit.py",
+        'return f"CASE WHEN {written} BETWEEN {low} AND {high} THEN {position} END"',
+        "return position",
+        "a row outside the declared keys makes the question fail: the failure tells that it is there",
+        (WORST,),
+    ),
+    Mutant(
+        "quote-not-doubled",
+        "engines/emit.py",
+        'return "\'" + text.replace("\'", "\'\'") + "\'"',
+        "return f\"'{text}'\"",
+        "a text in WHERE ends the literal and goes on as SQL of the analyst's",
+        ("tests/engines/test_duckdb.py::test_a_text_is_compared_and_never_read_as_sql",),
+    ),
+    # ---- the gate for SQL, and numbers that people type
+    Mutant(
+        "unknown-parts-let-through",
+        "query/sql.py",
+        "if value not in (None, False, []) and part not in allowed:",
+        'if part == "into" and part not in allowed:',
+        "JOIN, DISTINCT, QUALIFY and the rest pass the allow-list; only the rewriting behind it still holds",
+        ("tests/query/test_sql.py", "tests/query/test_fixtures.py"),
+    ),
+    Mutant(
+        "numbers-shortened",
+        "schema/numbers.py",
+        "result = Fraction(value) if isinstance(value, Decimal | Fraction) else Fraction(int(value))",
+        "result = Fraction(value).limit_denominator(10**6)",
+        "a sensitivity of 0.0000014 becomes 0.000001, and its noise shrinks with it",
+        ("tests/schema/test_numbers.py",),
+    ),
+)

@@ -1,0 +1,90 @@
+"""The list of planted bugs cannot rot: each still fits the source, compiles, changes it, and names tests that exist."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from tests.mutants.page import measured, write_page
+from tests.mutants.planted import PLANTED, Mutant
+from tests.mutants.run import ROOT, Outcome, _tests, copy, enough, judge, main
+
+EVERY = pytest.mark.parametrize("mutant", PLANTED, ids=lambda mutant: mutant.name)
+TRUSTED = ("kernel/", "ledger/", "query/sql.py", "engines/emit.py", "plan/lattice.py", "schema/numbers.py")
+PAGE = ROOT / "docs" / "explanation" / "mutants.md"
+
+
+def outcome(status: str) -> Outcome:
+    return Outcome("a-bug", "kernel/gate.py", "harm", status, "", 1.0)  # type: ignore[arg-type]
+
+
+def test_there_are_thirty_or_more_with_names_of_their_own() -> None:
+    assert len(PLANTED) >= 30
+    assert len({mutant.name for mutant in PLANTED}) == len(PLANTED)
+    assert len({(mutant.file, mutant.new) for mutant in PLANTED}) == len(PLANTED)
+
+
+@EVERY
+def test_each_fits_the_source_once_and_changes_what_it_does(mutant: Mutant) -> None:
+    assert mutant.file.startswith(TRUSTED)
+    source = (ROOT / "src" / "sfumato" / mutant.file).read_text(encoding="utf-8")
+    assert ast.dump(ast.parse(mutant.planted(source))) != ast.dump(ast.parse(source))
+
+
+@EVERY
+def test_each_names_tests_that_exist(mutant: Mutant) -> None:
+    for target in mutant.tests:
+        path, _, name = target.partition("::")
+        assert f"def {name}" in (ROOT / path).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("old", ["not there", "import"])
+def test_a_text_that_is_not_there_exactly_once_is_an_error(old: str) -> None:
+    with pytest.raises(ValueError, match="not once"):
+        Mutant("a", "kernel/gate.py", old, "", "", ()).planted("import a\nimport b\n")
+
+
+def test_one_in_thirty_may_survive() -> None:
+    killed, others = outcome("killed"), [outcome(status) for status in ("survived", "too slow", "error")]
+    assert enough([killed] * 30)
+    assert enough([killed] * 29 + others[:1])
+    for other in others:
+        assert not enough([killed] * 28 + [other])
+    assert not enough([killed] * 28 + others[:2])
+
+
+def test_the_page_shows_every_bug_and_its_outcome() -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    for mutant in PLANTED:
+        assert page.count(f"| {mutant.name} | `{mutant.file}` | {mutant.harm} |") == 1
+
+
+def test_writing_the_page_replaces_the_table_only(tmp_path: Path) -> None:
+    path = tmp_path / "mutants.md"
+    path.write_text("before\n<!-- measured -->\nold\n<!-- end -->\nafter\n")
+    write_page(path, [outcome("survived")])
+    assert path.read_text() == f"before\n<!-- measured -->\n{measured([outcome('survived')])}<!-- end -->\nafter\n"
+
+
+def test_the_page_is_not_written_from_a_part(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["--write", "--only", PLANTED[0].name])
+    assert "leave out --only" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_a_bug_is_killed_and_a_harmless_change_survives(tmp_path: Path) -> None:
+    target = ("tests/kernel/test_gate.py::test_a_receipt_opens_once",)
+    (opens_twice,) = (mutant for mutant in PLANTED if mutant.name == "receipt-opens-twice")
+    found = judge(opens_twice, tmp_path / "killed")
+    assert (found.status, found.by) == ("killed", target[0])
+    harmless = Mutant("harmless", opens_twice.file, opens_twice.old, f"{opens_twice.old}  # harmless", "", target)
+    assert judge(harmless, tmp_path / "survived").status == "survived"
+    unusable = Mutant("unusable", opens_twice.file, opens_twice.old, "this is no Python", "", target)
+    assert judge(unusable, tmp_path / "unusable").status == "error"
+
+
+@pytest.mark.slow
+def test_tests_that_do_not_end_kill_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tests.mutants.run.SECONDS", 0.05)
+    assert _tests(copy(tmp_path / "slow"), ["tests/kernel/test_gate.py"])[0] == "too slow"
