@@ -49,7 +49,7 @@ audit: venv  ## attack every mechanism and aggregate, and flag every broken twin
 	$(BIN)/sfumato audit
 	$(BIN)/sfumato audit --twins
 
-mutants: venv  ## plant thirty bugs in the trusted files and count how many the tests kill
+mutants: venv  ## plant forty bugs in the trusted files and count how many the tests kill
 	$(BIN)/python -m tests.mutants
 
 docs: venv  ## regenerate the reference pages
