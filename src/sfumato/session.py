@@ -17,6 +17,7 @@ from sfumato.kernel.entropy import SystemEntropy
 from sfumato.kernel.gate import release
 from sfumato.ledger.ledger import Balance, Charge, Ledger, Payment, Stored, now
 from sfumato.ledger.terms import Terms
+from sfumato.query.after import After
 from sfumato.query.allocate import allocate
 from sfumato.query.bind import bind
 from sfumato.query.explain import Explanation, explain
@@ -77,6 +78,7 @@ class Prepared:
     spend: Fraction
     certified: Certified
     columns: tuple[OutputColumn, ...]
+    after: After
     sql: str
 
 
@@ -120,6 +122,7 @@ class Session:
             balance=self.budget,
             when=when,
             cached=isinstance(paid, Stored),
+            after=prepared.after,
         )
 
     def explain(self, question: str, *, spend: Number | None = None) -> Explanation:
@@ -158,7 +161,7 @@ class Session:
         draft = rewrite(bound)
         plan = allocate(bound, draft, self.schema, price)
         certified = certify(plan, self.schema, price.currency)
-        return Prepared(amount, certified, draft.columns, emit(plan, self.schema))
+        return Prepared(amount, certified, draft.columns, bound.after, emit(plan, self.schema))
 
 
 def _request(request: str | None) -> str | None:

@@ -18,7 +18,7 @@ from sfumato.plan.expressions import (
     String,
 )
 from sfumato.plan.nodes import Aggregate, CentredSum, CountRows, CountValues, Key, ListedKey, Plan, Sum
-from sfumato.query.rewrite import KeyColumn, MeanColumn, OutputColumn
+from sfumato.query.rewrite import KeyColumn, MeanColumn, OutputColumn, SpreadColumn
 
 
 def summary(plan: Plan, columns: tuple[OutputColumn, ...]) -> str:
@@ -56,6 +56,9 @@ def _column(column: OutputColumn) -> str:
             return f"key {key}"
         case MeanColumn(total=total, count=count):
             return f"m{total} / m{count}"
+        case SpreadColumn(total=total, squares=squares, count=count, spread=spread):
+            kind = ("sample " if spread.sample else "") + ("deviation" if spread.root else "variance")
+            return f"{kind} of m{total}, m{squares}, m{count}"
         case _:
             return f"m{column.measure}"
 

@@ -777,7 +777,13 @@ def within(seconds: float) -> Iterator[None]:
 
 # Every node of an accepted question, with the parts it may have.
 KNOWN: dict[type[exp.Expr], set[str]] = {
-    exp.Select: {"expressions", "from_", "where", "group"},
+    exp.Select: {"expressions", "from_", "where", "group", "having", "order", "limit", "offset"},
+    exp.Having: {"this"},
+    exp.Order: {"expressions"},
+    exp.Ordered: {"this", "desc", "nulls_first"},
+    exp.Limit: {"expression"},
+    exp.Offset: {"expression"},
+    **{node: {"this"} for node in (exp.Variance, exp.VariancePop, exp.Stddev, exp.StddevSamp, exp.StddevPop)},
     exp.From: {"this"},
     exp.Table: {"this", "alias"},
     exp.TableAlias: {"this"},
@@ -875,7 +881,7 @@ def test_fuzzed_texts_are_refused_or_become_one_plain_statement(answered: Callab
 def test_a_gate_that_lets_a_node_through_is_flagged() -> None:
     """The twin: parts that an accepted text must not have."""
     for text in (
-        "SELECT COUNT(*) FROM people LIMIT 1",
+        "SELECT COUNT(*) FROM people LIMIT 1 WITH TIES",
         "SELECT COUNT(DISTINCT age) FROM people",
         "SELECT COUNT(* EXCLUDE (age)) FROM people",
         "SELECT MEDIAN(age) FROM people",

@@ -1,7 +1,7 @@
 """A question and a schema: names resolved, types checked, bounds and keys made explicit."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import assert_never
 
@@ -37,12 +37,24 @@ from sfumato.plan.expressions import (
 )
 from sfumato.plan.lattice import Lattice
 from sfumato.plan.nodes import CountRows, CountValues, Key, ListedKey, RangeKey, Sum
-from sfumato.query.question import BoundCall, Mean, MeanOf, Question, SelectedCall, SelectedKey, SumOf
+from sfumato.query.after import After
+from sfumato.query.question import (
+    BoundCall,
+    Mean,
+    MeanOf,
+    Question,
+    SelectedCall,
+    SelectedKey,
+    Spread,
+    SpreadOf,
+    SumOf,
+)
 from sfumato.schema.columns import Category, Float, Identifier, Int, Text
 from sfumato.schema.columns import Column as Declared
 from sfumato.schema.table import Schema
 
 WIDEST = Fraction(10) ** 250  # products of two such numbers still fit a double
+WIDEST_SPREAD = Fraction(10) ** 120  # and so do squares
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +74,7 @@ class BoundQuestion:
     where: Condition | None
     keys: tuple[Key, ...]
     selected: tuple[BoundKey | BoundAggregate, ...]
+    after: After = field(default_factory=After)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +109,17 @@ def bind(question: Question, schema: Schema) -> BoundQuestion:
                 selected.append(BoundAggregate(name, _call(item, schema)))
     _refuse_repeats(item.name for item in selected)
     if not any(isinstance(item, BoundAggregate) for item in selected):
-        raise not_supported("a question without an aggregate", "Ask for COUNT(*), COUNT(x), SUM(x) or AVG(x).")
+        raise not_supported(
+            "a question without an aggregate", "Ask for COUNT(*), COUNT(x), SUM(x), AVG(x), VARIANCE(x) or STDDEV(x)."
+        )
     where = None if question.where is None else _condition(question.where, schema)
-    return BoundQuestion(where, keys, tuple(selected))
+    question.after.check({item.name: isinstance(item, BoundKey) and _shows_text(keys[item.key]) for item in selected})
+    return BoundQuestion(where, keys, tuple(selected), question.after)
+
+
+def _shows_text(key: Key) -> bool:
+    """Numbers and nothing else compare with numbers; true and false are texts here."""
+    return isinstance(key, ListedKey) and not all(type(value) is int for value in key.values)
 
 
 def _refuse_repeats(names: Iterable[str]) -> None:
@@ -151,6 +172,17 @@ def _call(item: SelectedCall, schema: Schema) -> BoundCall:
             if lattice.lower == lattice.upper:
                 raise not_supported(item.text, "It is the same whatever the data is; ask about a column.")
             return Mean(bound, lattice)
+        case SpreadOf(value=value, sample=sample, root=root):
+            bound = _number(value, schema)
+            lattice = _lattice(bound, item.text, schema)
+            if lattice.lower == lattice.upper:
+                raise not_supported(item.text, "It is the same whatever the data is; ask about a column.")
+            lower, upper = lattice.lower * lattice.step, lattice.upper * lattice.step
+            if upper - lower > WIDEST_SPREAD:
+                raise bounds_too_wide(item.text)
+            middle = (lower + upper) / 2
+            squares = Lattice.covering(Fraction(0), (upper - middle) ** 2, whole=False)
+            return Spread(bound, lattice, squares, middle, sample, root)
         case _:
             assert_never(item.call)
 

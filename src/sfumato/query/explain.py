@@ -7,7 +7,7 @@ from sfumato.kernel.certify import Certified
 from sfumato.ledger.terms import Amount
 from sfumato.plan.nodes import CentredSum, CountRows, CountValues, Measure, Sum
 from sfumato.query.finish import CONFIDENCE, expected_error
-from sfumato.query.rewrite import KeyColumn, MeanColumn, OutputColumn
+from sfumato.query.rewrite import KeyColumn, MeanColumn, OutputColumn, SpreadColumn
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +106,8 @@ def _words(measure: Measure, position: int, columns: tuple[OutputColumn, ...]) -
     for column in columns:
         if isinstance(column, MeanColumn):
             used = position in (column.total, column.count)
+        elif isinstance(column, SpreadColumn):
+            used = position in (column.total, column.squares, column.count)
         else:
             used = not isinstance(column, KeyColumn) and column.measure == position
         users += [column.name] if used else []

@@ -14,7 +14,8 @@ from sfumato.ledger.ledger import Balance
 from sfumato.ledger.terms import Amount
 from sfumato.plan.lattice import Lattice
 from sfumato.plots.bars import bars
-from sfumato.query.rewrite import CountColumn, KeyColumn, MeanColumn, OutputColumn, SumColumn
+from sfumato.query.after import After
+from sfumato.query.rewrite import CountColumn, KeyColumn, MeanColumn, OutputColumn, SpreadColumn, SumColumn
 
 Interval = tuple[float, float]
 CONFIDENCE = 0.95
@@ -110,10 +111,14 @@ def finish(
     balance: Balance,
     when: str,
     cached: bool,
+    after: After | None = None,
 ) -> Answer:
     keys = list(product(*(key.values for key in certified.plan.keys)))
     order = sorted(range(len(keys)), key=lambda group: keys[group])
     rows = [{column.name: _value(column, keys[group], release.values[group]) for column in columns} for group in order]
+    if after is not None:
+        shown = after.chosen(rows)
+        order, rows = [order[place] for place in shown], [rows[place] for place in shown]
     mechanisms = tuple(item.mechanism for item in certified.releases)
     return Answer(
         question=question,
@@ -151,6 +156,8 @@ def _value(column: OutputColumn, key: tuple[Any, ...], row: tuple[int, ...]) -> 
             return _in_units(row[measure] * lattice.step, lattice)
         case MeanColumn(total=total, count=count, lattice=lattice):
             return _mean(Fraction(row[total], max(row[count], 1)), lattice)
+        case SpreadColumn():
+            return _spread(column, *_variance(column, row))
 
 
 def _interval(column: OutputColumn, row: tuple[int, ...], noises: list[Noise]) -> Interval:
@@ -162,8 +169,46 @@ def _interval(column: OutputColumn, row: tuple[int, ...], noises: list[Noise]) -
             return _in_units(low, lattice), _in_units(high, lattice)
         case MeanColumn(total=total, count=count, lattice=lattice):
             return _mean_interval(row[total], row[count], noises[total], noises[count], lattice)
+        case SpreadColumn():
+            return _spread_interval(column, row, noises)
         case _:
             raise TypeError("a key has no error bar")
+
+
+def _variance(column: SpreadColumn, row: tuple[int, ...]) -> tuple[float, int]:
+    """The mean square from the middle minus the squared mean from the middle, and the number of values."""
+    spread, count = column.spread, max(row[column.count], 1)
+    square = (spread.squares.centre + Fraction(row[column.squares], count)) * spread.squares.step
+    mean = (spread.lattice.centre + Fraction(row[column.total], count)) * spread.lattice.step - spread.middle
+    return float(square - mean**2), count
+
+
+def _spread(column: SpreadColumn, variance: float, count: int) -> float:
+    """Within what the bounds allow; of a sample, times n / (n - 1)."""
+    spread = column.spread
+    inside = min(max(variance, 0.0), float(spread.squares.upper * spread.squares.step))
+    if spread.sample:
+        inside *= count / max(count - 1, 1)
+    return sqrt(inside) if spread.root else inside
+
+
+def _spread_interval(column: SpreadColumn, row: tuple[int, ...], noises: list[Noise]) -> Interval:
+    """The noises enter nearly as a weighted sum; where the count is lost in its noise, all that the bounds allow."""
+    spread, (variance, count) = column.spread, _variance(column, row)
+    parts = [noises[column.total], noises[column.squares], noises[column.count]]
+    width = max((noise.error / noise.deviation for noise in parts if noise.deviation), default=0.0)
+    least = row[column.count] - width * parts[2].deviation
+    if least <= 1:
+        return 0.0, _spread(column, float("inf"), 2)
+    step, fine = float(spread.lattice.step), float(spread.squares.step)
+    mean = row[column.total] / count * step
+    from_middle = mean + float(spread.lattice.centre * spread.lattice.step - spread.middle)
+    by_total = 2 * from_middle * step
+    by_count = row[column.squares] / count * fine - 2 * from_middle * mean
+    half = width * sqrt(
+        (by_total * parts[0].deviation) ** 2 + (fine * parts[1].deviation) ** 2 + (by_count * parts[2].deviation) ** 2
+    )
+    return _spread(column, variance - half / least, count), _spread(column, variance + half / least, count)
 
 
 def _mean_interval(total: int, count: int, of_total: Noise, of_count: Noise, lattice: Lattice) -> Interval:

@@ -1,10 +1,12 @@
 """A question as it was asked: names as typed, nothing yet checked against the schema."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from fractions import Fraction
 
 from sfumato.plan.expressions import Column, Condition, Expression
 from sfumato.plan.lattice import Lattice
 from sfumato.plan.nodes import CountRows, CountValues, Sum
+from sfumato.query.after import After
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +20,18 @@ class MeanOf:
 
 
 @dataclass(frozen=True, slots=True)
+class SpreadOf:
+    """A variance, or its root; of a sample (divided by n - 1) or of everybody."""
+
+    value: Expression
+    sample: bool
+    root: bool
+
+
+Call = CountRows | CountValues | SumOf | MeanOf | SpreadOf
+
+
+@dataclass(frozen=True, slots=True)
 class SelectedKey:
     name: str
     column: Column
@@ -28,7 +42,7 @@ class SelectedCall:
     """An aggregate in the SELECT list, the name of its column, and its text for messages."""
 
     name: str
-    call: CountRows | CountValues | SumOf | MeanOf
+    call: Call
     text: str
 
 
@@ -38,6 +52,7 @@ class Question:
     selected: tuple[SelectedKey | SelectedCall, ...]
     where: Condition | None
     keys: tuple[Column, ...]
+    after: After = field(default_factory=After)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,4 +63,16 @@ class Mean:
     lattice: Lattice
 
 
-BoundCall = CountRows | CountValues | Sum | Mean
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """A variance whose bounds are known; rewritten into sums of deviations and of their squares, and a count."""
+
+    value: Expression
+    lattice: Lattice
+    squares: Lattice
+    middle: Fraction
+    sample: bool
+    root: bool
+
+
+BoundCall = CountRows | CountValues | Sum | Mean | Spread

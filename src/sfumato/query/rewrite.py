@@ -1,15 +1,16 @@
 """Questions in terms of what the kernel measures, and how to put the answers together again.
 
-AVG becomes a centred sum and a count; equal aggregates are measured once.
+AVG becomes a centred sum and a count, VARIANCE these and a sum of squares; equal aggregates are measured once.
 """
 
 from dataclasses import dataclass
 from fractions import Fraction
 
+from sfumato.plan.expressions import Arithmetic, Number
 from sfumato.plan.lattice import Lattice
 from sfumato.plan.nodes import Aggregate, CentredSum, CountRows, CountValues, Sum
 from sfumato.query.bind import BoundAggregate, BoundKey, BoundQuestion
-from sfumato.query.question import Mean
+from sfumato.query.question import Mean, Spread
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,16 @@ class MeanColumn:
     lattice: Lattice
 
 
-OutputColumn = KeyColumn | CountColumn | SumColumn | MeanColumn
+@dataclass(frozen=True, slots=True)
+class SpreadColumn:
+    name: str
+    total: int
+    squares: int
+    count: int
+    spread: Spread
+
+
+OutputColumn = KeyColumn | CountColumn | SumColumn | MeanColumn | SpreadColumn
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +63,8 @@ class Draft:
 
 # The centred sum carries most of the error of an average: the mean lies near the centre more often than not.
 SHARE_OF_SUM = Fraction(2, 3)
+# The squares carry nearly all of the error of a variance.
+SHARE_OF_SQUARES, SHARE_OF_DEVIATIONS = Fraction(1, 2), Fraction(1, 4)
 
 
 def rewrite(question: BoundQuestion) -> Draft:
@@ -75,4 +87,11 @@ def rewrite(question: BoundQuestion) -> Draft:
                 sum_measure = measure(CentredSum(value, lattice), SHARE_OF_SUM)
                 count_measure = measure(CountValues(value), 1 - SHARE_OF_SUM)
                 columns.append(MeanColumn(name, sum_measure, count_measure, lattice))
+            case BoundAggregate(name=name, call=Spread(value=value) as spread):
+                deviations = measure(CentredSum(value, spread.lattice), SHARE_OF_DEVIATIONS)
+                deviation = Arithmetic("-", value, Number(spread.middle))
+                squared = CentredSum(Arithmetic("*", deviation, deviation), spread.squares)
+                squares = measure(squared, SHARE_OF_SQUARES)
+                values = measure(CountValues(value), 1 - SHARE_OF_SQUARES - SHARE_OF_DEVIATIONS)
+                columns.append(SpreadColumn(name, deviations, squares, values, spread))
     return Draft(tuple(weights), tuple(weights.values()), tuple(columns))

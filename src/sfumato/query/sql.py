@@ -31,7 +31,8 @@ from sfumato.plan.expressions import (
     String,
 )
 from sfumato.plan.nodes import CountRows, CountValues
-from sfumato.query.question import MeanOf, Question, SelectedCall, SelectedKey, SumOf
+from sfumato.query.after import After, Order
+from sfumato.query.question import Call, MeanOf, Question, SelectedCall, SelectedKey, SpreadOf, SumOf
 from sfumato.schema.numbers import exact
 
 LONGEST = 10_000
@@ -54,10 +55,21 @@ COMPARISONS: dict[type[exp.Expr], ComparisonOperator] = {
     exp.GT: ">",
     exp.GTE: ">=",
 }
+# Whether divided by n - 1, whether its root is taken, and what its column is called.
+SPREADS: dict[type[exp.Expr], tuple[bool, bool, str]] = {
+    exp.Variance: (True, False, "variance"),
+    exp.VariancePop: (False, False, "variance"),
+    exp.Stddev: (True, True, "stddev"),
+    exp.StddevSamp: (True, True, "stddev"),
+    exp.StddevPop: (False, True, "stddev"),
+}
 # It would print the analyst's text where nobody asked for it.
 logging.getLogger("sqlglot").setLevel(logging.CRITICAL)
 
-WORKS = "What works: SELECT keys, COUNT(*), COUNT(x), SUM(x), AVG(x) FROM table WHERE … GROUP BY keys."
+WORKS = (
+    "What works: SELECT keys, COUNT(*), COUNT(x), SUM(x), AVG(x), VARIANCE(x), STDDEV(x) FROM table WHERE … "
+    "GROUP BY keys HAVING … ORDER BY … LIMIT n."
+)
 
 
 def parse(text: str) -> Question:
@@ -72,7 +84,7 @@ def parse(text: str) -> Question:
 
 
 def _question(select: exp.Select) -> Question:
-    _only(select, "expressions", "from", "from_", "where", "group")
+    _only(select, "expressions", "from", "from_", "where", "group", "having", "order", "limit", "offset")
     table, alias = _source(select.args.get("from_") or select.args.get("from"))
     where = select.args.get("where")
     group = select.args.get("group")
@@ -82,12 +94,69 @@ def _question(select: exp.Select) -> Question:
         if not group.expressions:
             raise not_supported("GROUP BY without a column", "Name the columns, or leave out GROUP BY.")
         keys = tuple(_column(node, alias) for node in group.expressions)
+    selected = tuple(_selected(node, keys, alias) for node in select.expressions)
     return Question(
         table=table,
-        selected=tuple(_selected(node, keys, alias) for node in select.expressions),
+        selected=selected,
         where=None if where is None else _condition(where.this, alias, 0),
         keys=keys,
+        after=_after(select, selected, alias),
     )
+
+
+def _after(select: exp.Select, selected: tuple[SelectedKey | SelectedCall, ...], alias: str) -> After:
+    """HAVING, ORDER BY, LIMIT and OFFSET, in terms of the columns of the answer."""
+    having, order, limit, offset = (select.args.get(part) for part in ("having", "order", "limit", "offset"))
+    condition = None
+    if having is not None:
+        named = having.this.transform(lambda node: _by_name(node, selected, alias))
+        condition = _condition(named, alias, 0)
+    orders = []
+    for node in order.expressions if order is not None else ():
+        _only(node, "this", "desc", "nulls_first")
+        orders.append(Order(_ordered_by(node.this, selected, alias), bool(node.args.get("desc"))))
+    return After(condition, tuple(orders), _whole(limit), _whole(offset) or 0)
+
+
+def _by_name(node: exp.Expr, selected: tuple[SelectedKey | SelectedCall, ...], alias: str) -> exp.Expr:
+    """Columns and aggregates become columns of the answer; everything else stays for the allow-list."""
+    if isinstance(node, exp.AggFunc | exp.Column):
+        return exp.column(exp.to_identifier(_output(node, selected, alias), quoted=True))
+    return node
+
+
+def _ordered_by(node: exp.Expr, selected: tuple[SelectedKey | SelectedCall, ...], alias: str) -> str:
+    if isinstance(node, exp.Literal) and not node.is_string:
+        place = node.this
+        if not place.isdecimal() or len(place) > 4 or not 1 <= int(place) <= len(selected):
+            raise not_supported(f"ORDER BY {place[:40]}", f"There are {len(selected)} columns.")
+        return selected[int(place) - 1].name
+    return _output(node, selected, alias)
+
+
+def _output(node: exp.Expr, selected: tuple[SelectedKey | SelectedCall, ...], alias: str) -> str:
+    """The column of the answer that a name, a key or an aggregate means."""
+    if isinstance(node, exp.Column):
+        column = _column(node, alias)
+        names = {item.name.casefold(): item.name for item in selected}
+        keys = {item.column.name.casefold(): item.name for item in selected if isinstance(item, SelectedKey)}
+        found = (names | keys).get(column.name.casefold())
+    else:
+        call = _call(node, None, alias).call
+        found = next((item.name for item in selected if isinstance(item, SelectedCall) and item.call == call), None)
+    if found is None:
+        raise not_supported("a column that is not in the answer", "Select it too; it costs a share of the spend.")
+    return found
+
+
+def _whole(node: exp.Expr | None) -> int | None:
+    if node is None:
+        return None
+    _only(node, "expression")
+    number = node.expression
+    if not isinstance(number, exp.Literal) or number.is_string or not number.this.isdecimal() or len(number.this) > 9:
+        raise not_supported(f"this {type(node).__name__.upper()}", "Write a whole number after it.")
+    return int(number.this)
 
 
 def _statement(text: str) -> exp.Select:
@@ -177,7 +246,7 @@ def _selected(node: exp.Expr, keys: tuple[Column, ...], alias: str) -> SelectedK
 
 def _call(node: exp.Expr, name: str | None, alias: str) -> SelectedCall:
     text = node.sql()[:80]
-    call: CountRows | CountValues | SumOf | MeanOf
+    call: Call
     match node:
         case exp.Count(this=exp.Star() as star):
             _only(node, "this", "big_int")
@@ -194,6 +263,10 @@ def _call(node: exp.Expr, name: str | None, alias: str) -> SelectedCall:
         case exp.Avg(this=argument):
             _only(node, "this")
             call, label = MeanOf(_expression(argument, alias, 0)), "avg"
+        case exp.Func(this=argument) if type(node) in SPREADS:
+            _only(node, "this")
+            sample, root, label = SPREADS[type(node)]
+            call = SpreadOf(_expression(argument, alias, 0), sample, root)
         case _:
             _refuse(node)
     if name is None:
