@@ -87,10 +87,10 @@ class Attributes:
             "attributes": [scheme.spec() for scheme in self.schemes],
         }
 
-    def encode(self, values: Any) -> list[npt.NDArray[Any]]:
+    def encode(self, values: Any, row: int = 1) -> list[npt.NDArray[Any]]:
         """Needs: a table or a dictionary with a column for each attribute."""
         columns = [_column_of(values, name) for name in self.attributes]
-        encoded = [scheme.encode(one) for scheme, one in zip(self.schemes, columns, strict=True)]
+        encoded = [scheme.encode(one, row) for scheme, one in zip(self.schemes, columns, strict=True)]
         if len({len(one) for one in encoded}) > 1:
             raise columns_differ()
         return encoded

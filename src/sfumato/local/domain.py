@@ -27,7 +27,7 @@ class Domain:
     def __len__(self) -> int:
         return len(self.values)
 
-    def codes(self, values: Any) -> Codes:
+    def codes(self, values: Any, row: int = 1) -> Codes:
         """The code of each answer; the first one outside is refused by its row."""
         found = column(values)
         if isinstance(found, np.ndarray) and found.dtype.kind in "iu" and (first := _start(self.values)) is not None:
@@ -38,7 +38,7 @@ class Domain:
             codes = np.fromiter((self._code(value) for value in listed), dtype=np.int64, count=len(listed))
             outside = codes < 0
         if outside.any():
-            raise value_outside(int(np.argmax(outside)) + 1, UNKNOWN)
+            raise value_outside(row + int(np.argmax(outside)), UNKNOWN)
         return codes
 
     def _code(self, value: Any) -> int:

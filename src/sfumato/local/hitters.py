@@ -76,13 +76,13 @@ class Hitters:
             "keep": self.keep,
         }
 
-    def encode(self, values: Any) -> npt.NDArray[np.int64]:
+    def encode(self, values: Any, row: int = 1) -> npt.NDArray[np.int64]:
         """A row of sign numbers for each text; 0 marks the end."""
         texts = column(values)
         texts = texts.tolist() if isinstance(texts, np.ndarray) else texts
-        for row, text in enumerate(texts, start=1):
+        for place, text in enumerate(texts):
             if not isinstance(text, str) or not 1 <= len(text) <= self.length or END in text:
-                raise text_outside(row, self.length)
+                raise text_outside(row + place, self.length)
         whole_text = "".join(text.ljust(self.length, END) for text in texts)
         points = np.frombuffer(whole_text.encode("utf-32-le", "surrogatepass"), dtype="<u4").reshape(-1, self.length)
         known = np.frombuffer((END + self.alphabet).encode("utf-32-le", "surrogatepass"), dtype="<u4")
@@ -90,7 +90,7 @@ class Hitters:
         places = np.searchsorted(known[order], points).clip(max=len(known) - 1)
         right = (known[order][places] == points).all(axis=1)
         if not right.all():
-            raise text_outside(int(np.argmin(right)) + 1, self.length)
+            raise text_outside(row + int(np.argmin(right)), self.length)
         return np.asarray(order[places], dtype=np.int64)
 
     def read(self, cells: dict[str, list[str]]) -> Any:

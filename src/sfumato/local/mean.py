@@ -82,17 +82,17 @@ class Mean:
             "upper": str(self.upper),
         }
 
-    def encode(self, values: Any) -> Codes:
+    def encode(self, values: Any, row: int = 1) -> Codes:
         """Steps of 2^-40 of the range. Privacy does not rest on the rounding: every law hides the whole range."""
         found = column(values)
         try:
             numbers = np.asarray(found, dtype=np.float64)
         except (TypeError, ValueError):
-            raise value_outside(_first_text(found), "not a number") from None
+            raise value_outside(row + _first_text(found), "not a number") from None
         low, high = float(self.lower), float(self.upper)
         outside = ~((numbers >= low) & (numbers <= high))
         if outside.any():
-            raise value_outside(int(np.argmax(outside)) + 1, "the number is missing or outside the bounds")
+            raise value_outside(row + int(np.argmax(outside)), "the number is missing or outside the bounds")
         return np.rint((numbers - low) / (high - low) * UNITS).astype(np.int64).clip(0, UNITS)
 
     def read(self, cells: dict[str, list[str]]) -> Any:
@@ -140,9 +140,9 @@ def least_variance(epsilon: Fraction) -> str:
 
 
 def _first_text(found: Any) -> int:
-    for row, value in enumerate(found, start=1):
+    for place, value in enumerate(found):
         try:
             float(value)
         except (TypeError, ValueError):
-            return row
-    return 1
+            return place
+    return 0

@@ -57,12 +57,13 @@ class Client:
     def scheme(self) -> Scheme:
         return self._scheme
 
-    def randomise(self, values: Any, *, entropy: Entropy | None = None) -> Reports:
+    def randomise(self, values: Any, *, entropy: Entropy | None = None, row: int = 1) -> Reports:
         """One report for each value; the values belong to different people.
 
-        Claim: epsilon-LDP for each report. A value outside the domain or the bounds is refused by its row.
+        Claim: epsilon-LDP for each report. A value outside the domain or the bounds is refused by its row; `row` is the
+        number of the first one.
         """
-        encoded = self._scheme.encode(values)
+        encoded = self._scheme.encode(values, row)
         source = SystemEntropy() if entropy is None else entropy
         return Reports(self._scheme, self.fingerprint, self._scheme.draw(encoded, source))
 

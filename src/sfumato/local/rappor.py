@@ -110,8 +110,8 @@ class Rappor:
             "q": str(self.q),
         }
 
-    def encode(self, values: Any) -> Codes:
-        return self.domain.codes(values)
+    def encode(self, values: Any, row: int = 1) -> Codes:
+        return self.domain.codes(values, row)
 
     def read(self, cells: dict[str, list[str]]) -> Any:
         return read_column(self.domain, next(iter(cells.values())))

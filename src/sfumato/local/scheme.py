@@ -28,8 +28,8 @@ class Scheme(Protocol):
         """Everything public, as JSON. Equal specifications, and only these, have equal fingerprints."""
         ...
 
-    def encode(self, values: Any) -> Any:
-        """Checked values, row by row, in the form `draw` takes; len() tells how many there are."""
+    def encode(self, values: Any, row: int = 1) -> Any:
+        """Checked values in the form `draw` takes; `row` is the number of the first one, for complaints."""
         ...
 
     def read(self, cells: dict[str, list[str]]) -> Any:

@@ -77,7 +77,7 @@ def values_empty() -> UsageError:
 
 def value_outside(row: int, reason: str) -> UsageError:
     return UsageError(
-        f"row {row}: {reason}. Nothing was randomised.",
+        f"row {row}: {reason}.",
         "Mend the row, or declare what it may hold, e.g. a value called other.",
     )
 
@@ -165,7 +165,7 @@ def liars_wrong(shown: str) -> UsageError:
 
 def text_outside(row: int, length: int) -> UsageError:
     return UsageError(
-        f"row {row}: not a text of 1 to {length} signs of the alphabet. Nothing was randomised.",
+        f"row {row}: not a text of 1 to {length} signs of the alphabet.",
         "Shorten, lower or replace signs in the same way for everybody, before you look at the data.",
     )
 
