@@ -67,8 +67,7 @@ def test_the_blocks_cost_little() -> None:
 
 
 def test_what_is_refused() -> None:
-    with pytest.raises(UsageError, match="proves nothing"):
-        sf.local.shuffled(4, users=2, delta=1e-9)
+    assert sf.local.shuffled(4, users=2, delta=1e-9) == pytest.approx(4), "a report alone promises that much"
     for bad in (
         {"users": 1, "delta": 0.1},
         {"users": 10, "delta": 1},

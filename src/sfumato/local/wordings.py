@@ -175,10 +175,3 @@ def alphabet_unusable() -> UsageError:
         "the alphabet must be two or more different signs, without the sign that marks the end (\\0).",
         'Write e.g. alphabet="abcdefghijklmnopqrstuvwxyz ".',
     )
-
-
-def amplification_unproved(shown: str) -> UsageError:
-    return UsageError(
-        f"at epsilon {shown} and this number of users shuffling proves nothing below the local epsilon.",
-        "Lower epsilon, raise delta, or wait for more users.",
-    )
