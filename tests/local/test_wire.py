@@ -128,7 +128,13 @@ def test_bits_beyond_the_domain_and_wrong_sets_are_refused() -> None:
 )
 @pytest.mark.parametrize(
     ("domain", "values"),
-    [(DRINKS, DRINKS * 4), (range(5), [0, 4, 2] * 4), ([False, True], [True, False] * 6), ([1.5, 2.5], [1.5] * 12)],
+    [
+        (DRINKS, DRINKS * 4),
+        (range(5), [0, 4, 2] * 4),
+        (range(5), [0.0, 4.0, 2.0] * 4),
+        ([False, True], [True, False] * 6),
+        ([1.5, 2.5], [1.5] * 12),
+    ],
 )
 def test_every_kind_of_column(column: Any, domain: Any, values: list[Any]) -> None:
     protocol = sf.local.protocol("grr", domain=domain, epsilon=30)

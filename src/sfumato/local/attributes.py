@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.errors import DataUnreadable
 from sfumato.kernel.entropy import Entropy
 from sfumato.local.chance import below
 from sfumato.local.estimate import Estimate
@@ -129,11 +130,14 @@ class Attributes:
             return sum(columns, ())
         right = lambda one: type(one[0]) is int and 0 <= one[0] < count  # noqa: E731
         checked(payloads, right, row, f"the report does not start with an attribute below {count}")
-        for place, one in enumerate(payloads):  # one by one, so that a complaint names the row
-            self.schemes[one[0]].columns([one[1]], row + place)
         parts: Columns = (np.array([one[0] for one in payloads], dtype=np.int64),)
-        for place, scheme in enumerate(self.schemes):
-            parts += scheme.columns([one[1] for one in payloads if one[0] == place], row)
+        try:
+            for place, scheme in enumerate(self.schemes):
+                parts += scheme.columns([one[1] for one in payloads if one[0] == place], row)
+        except DataUnreadable:
+            for place, one in enumerate(payloads):  # once more one by one, so that the complaint names the row
+                self.schemes[one[0]].columns([one[1]], row + place)
+            raise
         return parts
 
     def _parts(self, reports: Columns) -> list[tuple[Part, Columns]]:

@@ -43,7 +43,8 @@ class Domain:
 
     def _code(self, value: Any) -> int:
         if isinstance(self.values, range):
-            return self.values.index(value) if isinstance(value, int) and value in self.values else -1
+            place = int(value) - self.values.start if _is_whole(value) else -1
+            return place if 0 <= place < len(self.values) else -1
         try:
             return self._places.get(value, -1)
         except TypeError:
@@ -111,6 +112,11 @@ def _listed(values: object) -> Sequence[Scalar]:
     if all(type(value) is int for value in listed) and listed == list(range(listed[0], listed[0] + len(listed))):
         return range(listed[0], listed[0] + len(listed))
     return tuple(listed)
+
+
+def _is_whole(value: Any) -> bool:
+    """A whole number of any type; a column with gaps arrives as floats."""
+    return isinstance(value, int | np.integer) or (isinstance(value, float | np.floating) and value.is_integer())
 
 
 def _start(values: Sequence[Scalar]) -> int | None:
