@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import sfumato.local as local
 from sfumato.cli.main import run
@@ -82,6 +83,15 @@ def test_the_how_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pyt
     tea = names["server"].estimate(0.999999).rows[0]
     assert tea["low"] <= 2501 <= tea["high"]
     assert Path("counts.html").stat().st_size > 1000
+
+
+def test_the_tutorial(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """Its numbers: ±54 with 1,000 students, and an attack that is right in 999 of 1,000 tries."""
+    monkeypatch.chdir(tmp_path)
+    names = played("tutorial/two-coins.md", capsys)
+    assert round(1.96 * (0.75 * 1000) ** 0.5) == 54
+    assert abs(names["estimate"] - 0.3) < 6 * (0.75 / 1000) ** 0.5
+    assert round(1000 * stats.binom.sf(15, 31, 0.75)) == 999
 
 
 def test_the_figures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,6 +4,7 @@ import io
 import json
 import re
 import sys
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -108,6 +109,33 @@ def test_ranges_numbers_and_attributes(shell: Shell) -> None:
     reports, _ = shell("randomise", "--spec", "both.json", stdin="age,drink\n" + "50,tea\n" * 500)
     out, _ = shell("estimate", "--spec", "both.json", stdin=reports)
     assert "attribute" in out
+
+
+def test_several_questions_and_texts_are_planned_in_the_shell(shell: Shell) -> None:
+    shell(
+        "plan", "--attribute", "drink=tea,coffee", "--attribute", "age=0:120", "--epsilon", "4", "--output", "two.json"
+    )
+    reports, _ = shell("randomise", "--spec", "two.json", stdin="drink,age\n" + "tea,60\n" * 400)
+    found = json.loads(shell("estimate", "--spec", "two.json", "--format", "json", stdin=reports)[0])
+    assert [row["attribute"] for row in found["rows"]] == ["drink", "drink", "age"]
+    shell("plan", "--alphabet", "abc", "--length", "3", "--epsilon", "5", "--output", "texts.json")
+    reports, _ = shell("randomise", "--spec", "texts.json", stdin="abc\n" * 900)
+    assert "abc" in shell("estimate", "--spec", "texts.json", stdin=reports)[0]
+    for bad in (["--attribute", "x"], ["--attribute", "x=1,2", "--alphabet", "ab"], ["--attribute", "x=1:y"]):
+        shell("plan", *bad, "--epsilon", "1", code=2)
+    shell("plan", "--alphabet", "ab", code=2)
+
+
+def test_reports_are_not_loaded_at_once() -> None:
+    """Peak memory of 400,000 lines is that of a batch, not of all."""
+    protocol = sf.local.protocol("grr", domain=range(10), epsilon=1)
+    line = json.dumps(protocol.client().report(3))
+    tracemalloc.start()
+    server = protocol.server().add(line for _ in range(400_000))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert server.users == 400_000
+    assert peak < 60_000_000
 
 
 @pytest.mark.parametrize(

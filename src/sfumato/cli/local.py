@@ -42,6 +42,16 @@ def plan(
     lower: Lower = None,
     upper: Upper = None,
     epsilon: Epsilon = None,
+    attribute: Annotated[
+        list[str] | None, typer.Option(help="One of several questions, name=a,b,c or name=lower:upper; repeat it.")
+    ] = None,
+    way: Annotated[
+        str, typer.Option(help="Of several questions each person answers one (sample) or all (split).")
+    ] = "sample",
+    alphabet: Annotated[
+        str | None, typer.Option(help="Of texts that nobody can list: the signs they may hold.")
+    ] = None,
+    length: Annotated[int, typer.Option(min=1, help="The longest such text.")] = 8,
     users: Annotated[int, typer.Option(min=1, help="How many people you expect.")] = 10_000,
     output: Annotated[Path | None, typer.Option(help="Write the specification to this file, e.g. survey.json.")] = None,
     format: FormatOption = Format.table,
@@ -50,7 +60,10 @@ def plan(
 
     sfumato local plan --domain tea,coffee,water --epsilon 1 --output survey.json
     """
-    chosen = _made(protocol, domain, lower, upper, epsilon)
+    if attribute or alphabet:
+        chosen = _larger(attribute or [], way, alphabet, length, epsilon)
+    else:
+        chosen = _made(protocol, domain, lower, upper, epsilon)
     if output is not None:
         chosen.save(output)
     spec = chosen.spec()
@@ -244,6 +257,27 @@ def _made(name: str, domain: str | None, lower: str | None, upper: str | None, e
     if price is None:
         raise UsageError("epsilon is missing.", "Say how much, e.g. --epsilon 1.")
     return local.mean(name, lower=number(lower, "lower"), upper=number(upper, "upper"), epsilon=price)
+
+
+def _larger(attribute: list[str], way: str, alphabet: str | None, length: int, epsilon: str | None) -> local.Protocol:
+    """Several questions, or the frequent ones of texts that nobody can list."""
+    if epsilon is None:
+        raise UsageError("epsilon is missing.", "Say how much, e.g. --epsilon 1.")
+    price = number(epsilon, "epsilon")
+    if alphabet is not None:
+        if attribute:
+            raise UsageError("--alphabet and --attribute do not go together.", "Plan two collections.")
+        return local.heavy_hitters(alphabet=alphabet, length=length, epsilon=price)
+    parts: dict[str, Any] = {}
+    for one in attribute:
+        name, sign, content = one.partition("=")
+        if not sign or not name or name in parts:
+            raise UsageError(
+                "an attribute is not name=values, or comes twice.", "Write e.g. --attribute drink=tea,coffee."
+            )
+        low, colon, high = content.partition(":")
+        parts[name] = (number(low, name), number(high, name)) if colon else _listed(content)
+    return local.attributes(parts, epsilon=price, way=way)
 
 
 def _listed(domain: str) -> Any:
