@@ -112,6 +112,8 @@ def test_the_file_remembers(tmp_path: Path) -> None:
     path.write_text("{}")
     with pytest.raises(DataUnreadable, match="another shape"):
         Device(protocol, budget=2, path=path)
+    with pytest.raises(DataUnreadable, match="cannot be used"):
+        Device(protocol, budget=2, path=tmp_path / "nowhere" / "device.json")
     path.write_text("no")
     with pytest.raises(DataUnreadable, match="cannot be used"):
         Device(protocol, budget=2, path=path)

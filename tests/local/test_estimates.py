@@ -10,6 +10,7 @@ from scipy import stats
 
 import sfumato as sf
 from sfumato.local.estimate import consistent
+from sfumato.local.fields import Field
 from sfumato.local.frequency import choices
 from sfumato.local.hashing import Hashing
 from sfumato.local.oracle import variance
@@ -81,6 +82,15 @@ def test_counting_by_transforms_is_counting_one_by_one(cells: int, size: int) ->
     oracle = Hashing(size, F(1), cells)
     reports = oracle.draw(np.arange(500) % size, SeededEntropy("transform"))
     assert oracle.supports(oracle.count(reports)).tolist() == oracle.compare(reports, np.arange(size)).tolist()
+
+
+@pytest.mark.parametrize("g", [3, 5, 53, 101, 1009, 4093])
+def test_zeros_are_counted_exactly_also_where_single_precision_ends(g: int) -> None:
+    rng = np.random.default_rng(g)
+    first, second = rng.integers(0, g, (6, 400)), rng.integers(0, g, (6, 60))
+    first[:, :50], second[:, :9] = g - 1, g - 1  # the largest products
+    exact = (first.T.astype(object) @ second.astype(object)) % g == 0
+    assert Field(g).zeros(first, second).tolist() == exact.sum(axis=0).tolist()
 
 
 def test_two_coins_as_in_the_sources() -> None:

@@ -206,6 +206,8 @@ def test_what_is_no_column(values: Any) -> None:
         (lambda: sf.local.protocol("grr", domain=[1, True], epsilon=1), "domain must be"),
         (lambda: sf.local.protocol("grr", domain="tea", epsilon=1), "domain must be"),
         (lambda: sf.local.protocol("grr", domain=[None, 1], epsilon=1), "domain must be"),
+        (lambda: sf.local.protocol("grr", domain=[1.5, float("inf")], epsilon=1), "domain must be"),
+        (lambda: sf.local.protocol("grr", domain=["\ud800", "a"], epsilon=1), "domain must be"),
         (lambda: sf.local.protocol("oue", domain=range(10**6), epsilon=1), "at most 65,536"),
         (lambda: sf.local.mean("median", lower=0, upper=1, epsilon=1), "no protocol"),
         (lambda: sf.local.mean(lower=1, upper=1, epsilon=1), "lower must lie below"),

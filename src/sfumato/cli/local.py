@@ -77,6 +77,8 @@ def plan(
         write(as_csv(["protocol", "error", "bits", "chosen"], rows), None)
         return
     footer = f"Chosen: {chosen.name}, epsilon {chosen.epsilon:.6g} a report, parameters {chosen.fingerprint}."
+    if rows:
+        footer += f" Error: one deviation of the count of a rare value among {users:,} people."
     write(as_table(["protocol", "error", "bits", "chosen"], rows, footer=footer) if rows else footer + "\n", None)
 
 

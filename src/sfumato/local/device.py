@@ -122,7 +122,10 @@ class Device:
         if self._path is None:
             yield
             return
-        lock = os.open(self._path.with_name(self._path.name + ".lock"), os.O_CREAT | os.O_RDWR, 0o600)
+        try:
+            lock = os.open(self._path.with_name(self._path.name + ".lock"), os.O_CREAT | os.O_RDWR, 0o600)
+        except OSError as error:
+            raise device_unreadable(str(error.strerror).lower()) from None
         try:
             if os.name == "posix":
                 fcntl = import_module("fcntl")

@@ -1,6 +1,7 @@
 """The public list of possible answers, and what people bring as a column of answers."""
 
 from collections.abc import Sequence
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -105,13 +106,20 @@ def _listed(values: object) -> Sequence[Scalar]:
     if isinstance(values, str | bytes) or not isinstance(values, Sequence):
         raise domain_unusable()
     listed = list(values)
-    if not all(isinstance(value, str | int | float | bool) and value == value for value in listed):
+    if not all(_is_scalar(value) for value in listed):
         raise domain_unusable()
     if len(set(listed)) < max(2, len(listed)):
         raise domain_unusable()
     if all(type(value) is int for value in listed) and listed == list(range(listed[0], listed[0] + len(listed))):
         return range(listed[0], listed[0] + len(listed))
     return tuple(listed)
+
+
+def _is_scalar(value: Any) -> bool:
+    """What JSON can hold: no infinity, and no half of a sign."""
+    if isinstance(value, str):
+        return not any("\ud800" <= sign <= "\udfff" for sign in value)
+    return isinstance(value, int | float | bool) and isfinite(value)
 
 
 def _is_whole(value: Any) -> bool:

@@ -74,6 +74,16 @@ class Field:
             result ^= _table(self.g)[a[:, None], b[None, :]]
         return result
 
+    def zeros(self, first: Numbers, second: Numbers) -> Numbers:
+        """For each b the number of a with Σ first[j, a] · second[j, b] = 0, in a prime field."""
+        # Whole numbers below 2^20 are exact in single precision, and a quotient by g is right to an eighth of 1/g.
+        kind = np.float32 if len(first) * (self.g - 1) ** 2 < 1 << 20 else np.float64
+        quotients = first.T.astype(kind) @ second.astype(kind)
+        quotients *= kind(1 / self.g)
+        quotients -= np.rint(quotients)
+        np.abs(quotients, out=quotients)
+        return np.asarray(np.count_nonzero(quotients < 0.3 / self.g, axis=0))
+
     def matches(self, counts: Numbers, length: int, codes: Numbers) -> Numbers:
         """Σ over a of counts[a, <a, v>] for each code v, by Fourier transforms instead of a loop over a and v.
 

@@ -15,6 +15,7 @@ from sfumato.local.oracle import Codes, Columns, Tally, checked
 
 LARGEST_HISTOGRAM = 1 << 24
 PAIRS_AT_ONCE = 1 << 22
+PAIRS_IN_CACHE = 1 << 16  # so few that the product of matrices does not wake other threads
 LARGEST_SEED = 1 << 32
 
 
@@ -130,11 +131,14 @@ class Hashing:
         """How many reports support each of these values, one by one."""
         field, (seeds, cells) = Field(self.cells), reports
         values, result = field.digits(codes, self.length), np.zeros(len(codes), dtype=np.int64)
-        step = max(1, PAIRS_AT_ONCE // len(codes))
+        step = max(8, PAIRS_IN_CACHE // len(codes))
         for start in range(0, len(seeds), step):
-            stop = start + step
-            found = field.matrix(field.digits(seeds[start:stop], self.length), values)
-            result += np.count_nonzero(found == cells[start:stop, None], axis=0)
+            digits, reported = field.digits(seeds[start : start + step], self.length), cells[start : start + step]
+            if field.binary:
+                result += np.count_nonzero(field.matrix(digits, values) == reported[:, None], axis=0)
+            else:  # <a, v> - cell = 0, the cell being one more digit against g - 1
+                minus = np.full((1, len(codes)), self.cells - 1)
+                result += field.zeros(np.concatenate([digits, reported[None]]), np.concatenate([values, minus]))
         return result
 
     def supports(self, tally: Tally) -> Codes:
