@@ -3,7 +3,6 @@
 import re
 from collections.abc import Mapping
 from fractions import Fraction
-from math import exp
 from pathlib import Path
 from typing import Any
 
@@ -178,9 +177,3 @@ def compare(size: int, epsilon: Number) -> list[dict[str, Any]]:
         {"protocol": name, "variance": variance(oracle), "bits": oracle.bits, "best": name == best}
         for name, oracle in frequencies.choices(size, price).items()
     ]
-
-
-def central_variance(epsilon: Number) -> float:
-    """The variance of a count with central Laplace noise, for comparison: 2 r / (1 - r)², r = exp(-epsilon)."""
-    ratio = exp(-float(_price(epsilon)))
-    return 2 * ratio / (1 - ratio) ** 2

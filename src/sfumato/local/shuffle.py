@@ -17,7 +17,7 @@ Floats = npt.NDArray[np.float64]
 
 BLOCKS = 160
 REACH = 9.0  # deviations of the number of clones that are looked at; the rest counts as a failure
-SLACK = 1 + 1e-6  # the probabilities err by less than 3e-7 of themselves
+SLACK = 1 + 1e-5  # the probabilities err by less than 3e-6 of themselves
 MOST_USERS = 10**8
 
 
