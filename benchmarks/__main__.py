@@ -1,10 +1,16 @@
-"""python -m benchmarks [noise|accounting|latency|engine …] [--strict]: figures in one run, as ratios to peers."""
+"""python -m benchmarks [noise|accounting|latency|engine|local …] [--strict]: figures in one run, as ratios to peers."""
 
 import sys
 
-from benchmarks import accounting, engine, latency, noise
+from benchmarks import accounting, engine, latency, local, noise
 
-TOPICS = {"noise": noise.run, "accounting": accounting.run, "latency": latency.run, "engine": engine.run}
+TOPICS = {
+    "noise": noise.run,
+    "accounting": accounting.run,
+    "latency": latency.run,
+    "engine": engine.run,
+    "local": local.run,
+}
 
 
 def main(arguments: list[str]) -> int:

@@ -73,6 +73,17 @@ def test_exact_totals_give_a_salary_away(summary: dict[str, Any]) -> None:
     assert found["chance"] == 2 * found["tolerance"] / 200_000
 
 
+def test_nobody_to_trust(summary: dict[str, Any]) -> None:
+    found = summary["local"]
+    assert found["people"] == summary["town"]["persons"]
+    assert sum(one["true"] for one in found["counts"]) == found["people"]
+    assert sum(one["estimate"] for one in found["counts"]) == pytest.approx(found["people"])
+    for one in found["counts"]:
+        reach = (one["high"] - one["low"]) / 1.96
+        assert abs(one["estimate"] - one["true"]) < 6.5 * reach + 10, "nine deviations, and more for what was clipped"
+    assert "this device has 0 left of 2" in found["refusal"]
+
+
 def test_private_totals_do_not(summary: dict[str, Any]) -> None:
     attack, salary = summary["private"]["attack"], summary["differencing"]["pair"]["victim"]["income"]
     errors = [abs(estimate - salary) for estimate in attack["estimates"]]

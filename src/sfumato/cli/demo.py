@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from sfumato.cli.output import as_json, write
-from sfumato.cli.tour import budget, private, release, totals, town
+from sfumato.cli.tour import budget, private, release, totals, town, trustless
 from sfumato.cli.tour.files import Files, prepare
 from sfumato.cli.tour.report import report
 from sfumato.cli.tour.stage import GOOD, SOFT, Stage
@@ -63,7 +63,8 @@ def _play(stage: Stage, files: Files, *, rows: int, seed: int) -> dict[str, Any]
         differenced = totals.play(stage, made, linked.shown[0])
         answered = private.play(stage, made, differenced.pair, files, older=older)
         spent = budget.play(stage, files, differenced.pair, answered, older=older)
-    stage.scene(6, "One page to keep")
+        collected = trustless.play(stage, made)
+    stage.scene(7, "One page to keep")
     written: dict[str, Any] = {"path": str(files.report), "missing": ""}
     try:
         with stage.working("Drawing …"):
@@ -79,6 +80,7 @@ def _play(stage: Stage, files: Files, *, rows: int, seed: int) -> dict[str, Any]
         "differencing": asdict(differenced),
         "private": asdict(answered),
         "budget": asdict(spent),
+        "local": asdict(collected),
         "report": written,
     }
 

@@ -7,7 +7,8 @@
     totals      3  two totals, and one salary
     private     4  the same questions, privately
     budget      5  asking again, and what the ledger notices
-    report      6  one page to keep
+    trustless   6  the same without anybody to trust
+    report      7  one page to keep
     copies      copies of the ledger, to be forged
     words       amounts of money in words
 

@@ -1,4 +1,4 @@
-"""Scene 6: everything once more, on one page to keep."""
+"""Scene 7: everything once more, on one page to keep."""
 
 from collections.abc import Sequence
 from math import exp

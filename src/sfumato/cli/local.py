@@ -1,0 +1,294 @@
+"""sfumato local: collect from people who trust nobody."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from sfumato import local
+from sfumato.cli.local_files import STDIN, counting, kind_of, reports, values, writing
+from sfumato.cli.output import Format, as_csv, as_json, as_table, number, working, write
+from sfumato.errors import UsageError
+from sfumato.local.trial import trial, zipf_counts
+from sfumato.plots.page import Figure, Section, page, write_page
+
+app = typer.Typer(
+    add_completion=False,
+    no_args_is_help=True,
+    help="Collect without trust: each value is randomised where it is, and only the crowd can be estimated.",
+)
+
+Spec = Annotated[Path | None, typer.Option("--spec", help="The specification that plan wrote, for both sides.")]
+Name = Annotated[
+    str, typer.Option("--protocol", help="auto, rr, grr, sue, oue, olh, hadamard, subset, rappor; of a mean: duchi …")
+]
+DomainOption = Annotated[
+    str | None, typer.Option("--domain", help="The possible answers, with commas; or a range 0..99.")
+]
+Epsilon = Annotated[str | None, typer.Option(help="What one report costs the person it is about.")]
+Lower = Annotated[str | None, typer.Option(help="Of a number: its lower bound.")]
+Upper = Annotated[str | None, typer.Option(help="Of a number: its upper bound.")]
+Source = Annotated[str, typer.Argument(help="A .csv, .parquet, .jsonl or .txt file, or - for a pipe.")]
+Kind = Annotated[str | None, typer.Option("--from", help="The format of the input: lines, csv, jsonl or parquet.")]
+FormatOption = Annotated[Format, typer.Option("--format", help="How to print.")]
+Confidence = Annotated[float, typer.Option(help="How surely the error bars hold the truth.")]
+
+
+@app.command()
+def plan(
+    protocol: Name = "auto",
+    domain: DomainOption = None,
+    lower: Lower = None,
+    upper: Upper = None,
+    epsilon: Epsilon = None,
+    attribute: Annotated[
+        list[str] | None, typer.Option(help="One of several questions, name=a,b,c or name=lower:upper; repeat it.")
+    ] = None,
+    way: Annotated[
+        str, typer.Option(help="Of several questions each person answers one (sample) or all (split).")
+    ] = "sample",
+    alphabet: Annotated[
+        str | None, typer.Option(help="Of texts that nobody can list: the signs they may hold.")
+    ] = None,
+    length: Annotated[int, typer.Option(min=1, help="The longest such text.")] = 8,
+    users: Annotated[int, typer.Option(min=1, help="How many people you expect.")] = 10_000,
+    output: Annotated[Path | None, typer.Option(help="Write the specification to this file, e.g. survey.json.")] = None,
+    format: FormatOption = Format.table,
+) -> None:
+    """Choose a protocol, see its error, and write the specification that clients and server share.
+
+    sfumato local plan --domain tea,coffee,water --epsilon 1 --output survey.json
+    """
+    if attribute or alphabet:
+        chosen = _larger(attribute or [], way, alphabet, length, epsilon)
+    else:
+        chosen = _made(protocol, domain, lower, upper, epsilon)
+    if output is not None:
+        chosen.save(output)
+    spec = chosen.spec()
+    rows = _comparison(chosen, users)
+    if format is Format.json:
+        write(
+            as_json({"spec": spec, "fingerprint": chosen.fingerprint, "epsilon": chosen.epsilon, "choices": rows}), None
+        )
+        return
+    if format is Format.csv:
+        write(as_csv(["protocol", "error", "bits", "chosen"], rows), None)
+        return
+    footer = f"Chosen: {chosen.name}, epsilon {chosen.epsilon:.6g} a report, parameters {chosen.fingerprint}."
+    if rows:
+        footer += f" Error: one deviation of the count of a rare value among {users:,} people."
+    write(as_table(["protocol", "error", "bits", "chosen"], rows, footer=footer) if rows else footer + "\n", None)
+
+
+def _comparison(chosen: local.Protocol, users: int) -> list[dict[str, Any]]:
+    """One deviation of the count of a rare value, for every protocol that could serve."""
+    if "domain" not in chosen.spec() or chosen.name in ("rappor", "rr"):
+        return []
+    found = local.compare(len(chosen.scheme.domain), chosen.scheme.price)  # type: ignore[attr-defined]
+    return [
+        {
+            "protocol": one["protocol"],
+            "error": (one["variance"] * users) ** 0.5,
+            "bits": one["bits"],
+            "chosen": "yes" if one["protocol"] == chosen.name else "",
+        }
+        for one in found
+    ]
+
+
+@app.command()
+def randomise(
+    source: Source = STDIN,
+    spec: Spec = None,
+    protocol: Name = "auto",
+    domain: DomainOption = None,
+    lower: Lower = None,
+    upper: Upper = None,
+    epsilon: Epsilon = None,
+    column: Annotated[str | None, typer.Option(help="The column that holds the values.")] = None,
+    kind: Kind = None,
+    output: Annotated[str, typer.Option(help="A .jsonl, .csv or .parquet file, or - for a pipe.")] = STDIN,
+    to: Annotated[str | None, typer.Option(help="The format of the output: jsonl, csv or parquet.")] = None,
+) -> None:
+    """The client's side: one randomised report for each value. Each row must belong to another person.
+
+    sfumato local randomise answers.csv --column drink --spec survey.json --output reports.jsonl
+    """
+    client = (chosen := _chosen(spec, protocol, domain, lower, upper, epsilon)).client()
+    read_as = kind_of(source, kind, "csv" if column or chosen.scheme.names else "lines")
+    written_as = kind_of(output, to, "jsonl")
+    total = 0
+    with writing(output, written_as) as keep, counting("Randomising") as tick:
+        for row, batch in values(chosen, source, read_as, column):
+            made = client.randomise(batch, row=row)
+            keep(made)
+            tick(len(made))
+            total += len(made)
+    if not total:
+        raise UsageError("there is no answer to randomise.", "The input is empty; check the file or the pipe.")
+    typer.echo(f"{total:,} reports by {chosen.name}, epsilon {client.epsilon:.6g} each.", err=True)
+
+
+@app.command()
+def estimate(
+    source: Source = STDIN,
+    spec: Spec = None,
+    protocol: Name = "auto",
+    domain: DomainOption = None,
+    lower: Lower = None,
+    upper: Upper = None,
+    epsilon: Epsilon = None,
+    kind: Kind = None,
+    confidence: Confidence = 0.95,
+    plot: Annotated[Path | None, typer.Option(help="Draw the counts into this .html file.")] = None,
+    output: Annotated[Path | None, typer.Option(help="Write to this file instead of the screen.")] = None,
+    format: FormatOption = Format.table,
+) -> None:
+    """The server's side: counts or a mean with error bars, from reports made with the same specification.
+
+    sfumato local estimate reports.jsonl --spec survey.json
+    """
+    chosen = _chosen(spec, protocol, domain, lower, upper, epsilon)
+    with counting("Estimating") as tick:
+        server = chosen.server().add(reports(source, kind_of(source, kind, "jsonl"), tick))
+        found = server.estimate(confidence)
+    if plot is not None:
+        _draw(found, plot)
+    rows = found.rows
+    columns = list(rows[0]) if rows else ["value", "count", "unbiased", "low", "high"]
+    match format:
+        case Format.json:
+            write(as_json({"protocol": chosen.name, **found.to_dict()}), output)
+        case Format.csv:
+            write(as_csv(columns, rows), output)
+        case Format.table:
+            footer = (
+                f"{found.users:,} reports by {chosen.name}, epsilon {found.epsilon:.6g} each; "
+                f"low and high hold the truth with {100 * confidence:g} %."
+            )
+            write(as_table(columns, rows, footer=footer), output)
+
+
+def _draw(found: Any, path: Path) -> None:
+    if not isinstance(found, local.Estimate):
+        raise UsageError("there is no plot of this estimate.", "Leave --plot out.")
+    if path.suffix.lower() != ".html":
+        raise UsageError(f"{path.name} is not .html.", "Name the plot e.g. counts.html.")
+    takeaway = f"{found.users:,} randomised reports, epsilon {found.epsilon:.6g} each, with their error bars"
+    write_page(path, page("Collected without trust", [Section("Counts", [Figure(found.plot(), takeaway)])]))
+
+
+@app.command()
+def simulate(
+    epsilon: Annotated[str, typer.Option(help="What one report costs the person it is about.")] = "1",
+    protocol: Name = "auto",
+    values: Annotated[int, typer.Option(min=2, help="How many values there are; the i-th is i times rarer.")] = 16,
+    users: Annotated[int, typer.Option(min=2, help="How many people report.")] = 10_000,
+    rounds: Annotated[int, typer.Option(min=1, help="How often the whole collection is repeated.")] = 20,
+    liars: Annotated[int, typer.Option(min=0, help="How many more people lie, to push the rarest value.")] = 0,
+    format: FormatOption = Format.table,
+) -> None:
+    """Try a protocol on made-up people: its error, the error it should have, and what liars do to it."""
+    chosen = local.protocol(protocol, domain=range(values), epsilon=number(epsilon, "epsilon"))
+    with working("Simulating …"):
+        found = trial(chosen, zipf_counts(values, users), rounds=rounds, liars=liars)
+    record = found.to_dict()
+    match format:
+        case Format.json:
+            write(as_json(record), None)
+        case Format.csv:
+            write(as_csv(list(record), [record]), None)
+        case Format.table:
+            write(_told(found), None)
+
+
+def _told(found: Any) -> str:
+    lines = [
+        f"{found.protocol}: {found.users:,} people, {found.rounds} rounds.",
+        f"Error of a count: {found.error:.1f}; by theory {found.expected:.1f}; made consistent {found.consistent:.1f}.",
+        f"95 % error bars hold the truth in {100 * found.covered:.1f} %.",
+    ]
+    if found.shift is not None:
+        lines.append(
+            f"Liars moved the rarest value by {found.shift:.1f}; no lie moves it by more than {found.shift_bound:.1f}."
+        )
+    return "\n".join(lines) + "\n"
+
+
+@app.command()
+def shuffle(
+    epsilon: Annotated[str, typer.Option(help="What one report costs before shuffling.")],
+    users: Annotated[int, typer.Option(min=2, help="How many reports are shuffled.")],
+    delta: Annotated[str, typer.Option(help="The chance that epsilon does not hold.")] = "1e-6",
+    format: FormatOption = Format.table,
+) -> None:
+    """What reports cost when somebody trusted shuffles them and removes the senders."""
+    found = local.shuffled(number(epsilon, "epsilon"), users=users, delta=number(delta, "delta"))
+    record = {"local_epsilon": float(epsilon), "users": users, "delta": float(delta), "epsilon": found}
+    match format:
+        case Format.json:
+            write(as_json(record), None)
+        case Format.csv:
+            write(as_csv(list(record), [record]), None)
+        case Format.table:
+            write(
+                f"{users:,} shuffled reports of epsilon {epsilon} are ({found:.4f}, {delta})-DP together, "
+                "when one person's value is replaced.\n",
+                None,
+            )
+
+
+def _chosen(
+    spec: Path | None, name: str, domain: str | None, lower: str | None, upper: str | None, epsilon: str | None
+) -> local.Protocol:
+    if spec is None:
+        return _made(name, domain, lower, upper, epsilon)
+    if domain or lower or upper or epsilon:
+        raise UsageError("--spec says domain, bounds and epsilon already.", "Leave them out, or leave --spec out.")
+    return local.load(spec)
+
+
+def _made(name: str, domain: str | None, lower: str | None, upper: str | None, epsilon: str | None) -> local.Protocol:
+    price = None if epsilon is None else number(epsilon, "epsilon")
+    if domain is not None:
+        return local.protocol(name, domain=_listed(domain), epsilon=price)
+    if lower is None or upper is None:
+        raise UsageError("it is not said what people may answer.", "Give --spec, or --domain, or --lower and --upper.")
+    if price is None:
+        raise UsageError("epsilon is missing.", "Say how much, e.g. --epsilon 1.")
+    return local.mean(name, lower=number(lower, "lower"), upper=number(upper, "upper"), epsilon=price)
+
+
+def _larger(attribute: list[str], way: str, alphabet: str | None, length: int, epsilon: str | None) -> local.Protocol:
+    """Several questions, or the frequent ones of texts that nobody can list."""
+    if epsilon is None:
+        raise UsageError("epsilon is missing.", "Say how much, e.g. --epsilon 1.")
+    price = number(epsilon, "epsilon")
+    if alphabet is not None:
+        if attribute:
+            raise UsageError("--alphabet and --attribute do not go together.", "Plan two collections.")
+        return local.heavy_hitters(alphabet=alphabet, length=length, epsilon=price)
+    parts: dict[str, Any] = {}
+    for one in attribute:
+        name, sign, content = one.partition("=")
+        if not sign or not name or name in parts:
+            raise UsageError(
+                "an attribute is not name=values, or comes twice.", "Write e.g. --attribute drink=tea,coffee."
+            )
+        low, colon, high = content.partition(":")
+        parts[name] = (number(low, name), number(high, name)) if colon else _listed(content)
+    return local.attributes(parts, epsilon=price, way=way)
+
+
+def _listed(domain: str) -> Any:
+    low, dots, high = domain.partition("..")
+    if dots and low.lstrip("-").isdecimal() and high.lstrip("-").isdecimal():
+        return range(int(low), int(high) + 1)
+    if domain.startswith("["):
+        try:
+            return json.loads(domain)
+        except ValueError:
+            raise UsageError("the domain is not JSON.", 'Write e.g. --domain tea,coffee or ["a, b", "c"].') from None
+    return domain.split(",")

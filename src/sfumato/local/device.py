@@ -1,0 +1,167 @@
+"""A person's own device: it remembers what it reported, and refuses when its budget is used up."""
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from fractions import Fraction
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sfumato.kernel.entropy import Entropy, SystemEntropy
+from sfumato.local.protocol import Protocol
+from sfumato.local.rappor import Rappor
+from sfumato.local.wordings import (
+    device_differs,
+    device_fresh_needs_budget,
+    device_spent,
+    device_unreadable,
+    protocol_unknown,
+)
+from sfumato.schema.numbers import Number, exact_positive, shown
+
+REPEATS = ("memo", "fresh")
+
+
+class Device:
+    """Reports of one person over time.
+
+    repeat="memo": a value reported before is reported again word for word (RAPPOR: from its permanent response), which
+    costs nothing more; a new value costs epsilon. repeat="fresh": every report is drawn anew and costs epsilon.
+
+    Claim: whatever is sent, the values are protected by at most the budget. With "memo" this speaks of two histories
+    that change at the same moments: *that* a value changed may be seen, what it was is protected.
+    Needs: the file, if there is one, is kept; charges are on disk before a report leaves.
+    Proof: docs/proofs/local-device.md
+    """
+
+    def __init__(
+        self,
+        protocol: Protocol,
+        *,
+        budget: Number | None = None,
+        repeat: str = "memo",
+        path: str | Path | None = None,
+        entropy: Entropy | None = None,
+    ) -> None:
+        if repeat not in REPEATS:
+            raise protocol_unknown(repeat, REPEATS)
+        if budget is None and repeat == "fresh":
+            raise device_fresh_needs_budget()
+        self._client, self._scheme, self._repeat = protocol.client(), protocol.scheme, repeat
+        # ln 3 is no fraction: the double above it is charged.
+        self._cost = getattr(protocol.scheme, "price", None) or Fraction(protocol.epsilon)
+        self._limit = self._cost if budget is None else exact_positive(budget, "budget")
+        self._path = None if path is None else Path(path)
+        self._entropy = SystemEntropy() if entropy is None else entropy
+        self._state: dict[str, Any] = {
+            "protocol": self._client.fingerprint,
+            "repeat": repeat,
+            "limit": str(self._limit),
+            "spent": "0",
+            "kept": {},
+        }
+        with self._held():
+            pass
+
+    @property
+    def spent(self) -> float:
+        return float(Fraction(self._state["spent"]))
+
+    @property
+    def left(self) -> float:
+        return float(self._limit - Fraction(self._state["spent"]))
+
+    def report(self, value: Any) -> dict[str, Any]:
+        """A report to send, in JSON; or BudgetExceeded."""
+        values = {name: [one] for name, one in value.items()} if isinstance(value, dict) else [value]
+        encoded = self._scheme.encode(values)
+        key = json.dumps(
+            np.concatenate([np.ravel(one) for one in encoded]).tolist()
+            if isinstance(encoded, list)
+            else np.ravel(encoded).tolist()
+        )
+        with self._held():
+            kept = self._state["kept"]
+            if self._repeat == "fresh" or key not in kept:
+                fresh = self._drawn(encoded)
+                self._charge()
+                kept[key] = fresh
+                self._store()
+            return {"protocol": self._client.fingerprint, "report": self._shown(kept[key])}
+
+    def _drawn(self, encoded: Any) -> Any:
+        """What is kept: the report, or RAPPOR's permanent response."""
+        scheme = self._scheme
+        columns = (
+            scheme.permanent(encoded, self._entropy)
+            if isinstance(scheme, Rappor)
+            else scheme.draw(encoded, self._entropy)
+        )
+        return scheme.payloads(columns)[0]
+
+    def _shown(self, kept: Any) -> Any:
+        scheme = self._scheme
+        if not isinstance(scheme, Rappor):
+            return kept
+        return scheme.payloads(scheme.instantaneous(scheme.columns([kept], 1), self._entropy))[0]
+
+    def _charge(self) -> None:
+        spent = Fraction(self._state["spent"]) + self._cost
+        if spent > self._limit:
+            left = self._limit - Fraction(self._state["spent"])
+            raise device_spent(shown(self._cost), shown(left), shown(self._limit))
+        self._state["spent"] = str(spent)
+
+    @contextmanager
+    def _held(self) -> Iterator[None]:
+        """The state as it is on disk, for this process alone until it is stored."""
+        if self._path is None:
+            yield
+            return
+        try:
+            lock = os.open(self._path.with_name(self._path.name + ".lock"), os.O_CREAT | os.O_RDWR, 0o600)
+        except OSError as error:
+            raise device_unreadable(str(error.strerror).lower()) from None
+        try:
+            if os.name == "posix":
+                fcntl = import_module("fcntl")
+                fcntl.flock(lock, fcntl.LOCK_EX)
+            if self._path.exists():
+                self._load()
+            else:
+                self._store()
+            yield
+        finally:
+            os.close(lock)
+
+    def _load(self) -> None:
+        try:
+            found = json.loads(self._path.read_text(encoding="utf-8")) if self._path else {}
+        except (OSError, ValueError) as error:
+            raise device_unreadable(type(error).__name__) from None
+        if not isinstance(found, dict) or found.keys() != self._state.keys():
+            raise device_unreadable("it has another shape")
+        if any(found[key] != self._state[key] for key in ("protocol", "repeat", "limit")):
+            raise device_differs()
+        self._state = found
+
+    def _store(self) -> None:
+        """Durable before anything is sent: a crash may lose budget, never privacy."""
+        if self._path is None:
+            return
+        fresh = self._path.with_name(self._path.name + ".new")
+        with open(fresh, "w", encoding="utf-8", opener=lambda path, flags: os.open(path, flags, 0o600)) as file:
+            json.dump(self._state, file)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(fresh, self._path)
+        if os.name == "posix":
+            folder = os.open(self._path.parent, os.O_RDONLY)
+            try:
+                os.fsync(folder)
+            finally:
+                os.close(folder)

@@ -1,0 +1,148 @@
+"""The device: memory, budget, its file, and what averaging 365 reports brings (check M1)."""
+
+import json
+from concurrent.futures import ProcessPoolExecutor
+from math import exp
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import sfumato as sf
+from sfumato.errors import BudgetExceeded, DataUnreadable, Refused, UsageError
+from sfumato.local import Device
+from tests.entropy import SeededEntropy
+
+
+def test_a_value_is_reported_word_for_word_and_a_new_one_refused() -> None:
+    device = Device(sf.local.protocol("grr", domain=["a", "b", "c"], epsilon=1))
+    first = device.report("a")
+    assert all(device.report("a") == first for _ in range(50))
+    assert (device.spent, device.left) == (1.0, 0.0)
+    with pytest.raises(BudgetExceeded, match="costs epsilon 1; this device has 0 left of 1"):
+        device.report("b")
+    assert device.report("a") == first
+
+
+def test_a_larger_budget_pays_for_more_values() -> None:
+    device = Device(sf.local.protocol("olh", domain=range(10), epsilon=0.1), budget=0.3)
+    for value in (1, 2, 3, 1, 2):
+        device.report(value)
+    with pytest.raises(BudgetExceeded):
+        device.report(4)
+
+
+def test_fresh_reports_cost_each_time() -> None:
+    protocol = sf.local.protocol("rr", domain=["no", "yes"], epsilon=1)
+    device = Device(protocol, budget=3, repeat="fresh")
+    for _ in range(3):
+        device.report("yes")
+    with pytest.raises(BudgetExceeded):
+        device.report("yes")
+    with pytest.raises(UsageError, match="needs a budget"):
+        Device(protocol, repeat="fresh")
+    with pytest.raises(UsageError, match="memo"):
+        Device(protocol, repeat="memmo")
+
+
+def test_m1_365_reports_tell_no_more_than_epsilon() -> None:
+    """The attacker takes the likelier value; without memory 365 reports would give every one away."""
+    epsilon, people, hits = 1, 1000, 0
+    protocol = sf.local.protocol("grr", domain=["no", "yes"], epsilon=epsilon)
+    entropy = SeededEntropy("M1")
+    for person in range(people):
+        truth = ["no", "yes"][person % 2]
+        device = Device(protocol, entropy=entropy)
+        answers = {device.report(truth)["report"] for _ in range(365)}
+        assert len(answers) == 1
+        hits += answers == {person % 2}
+    assert hits / people <= allowed(epsilon, people)
+
+
+def allowed(epsilon: float, people: int) -> float:
+    limit = exp(epsilon) / (1 + exp(epsilon)) + 0.01
+    return limit + 5 * (limit * (1 - limit) / people) ** 0.5
+
+
+def test_m1_rappor_varies_its_reports_and_still_tells_no_more() -> None:
+    """All 365 reports of 2,000 people who keep their permanent response: the mean of them shows it, and no more."""
+    epsilon, people = 1, 2000
+    scheme = sf.local.protocol("rappor", domain=["no", "yes"], epsilon=epsilon, bits=8, hashes=1, cohorts=1).scheme
+    truth, entropy = np.arange(people) % 2, SeededEntropy("M1 rappor")
+    kept = scheme.permanent(truth, entropy)  # type: ignore[attr-defined]
+    seen = np.zeros((people, 8))
+    for _ in range(365):
+        _, rows = scheme.instantaneous(kept, entropy)  # type: ignore[attr-defined]
+        seen += np.unpackbits(rows, axis=1, bitorder="little")
+    filters = np.unpackbits(scheme._filters()[0], axis=1, bitorder="little").astype(float)  # type: ignore[attr-defined]
+    guess = np.argmax(seen @ filters.T, axis=1)
+    assert np.mean(guess == truth) <= allowed(epsilon, people)
+    assert np.mean(guess == truth) > 0.6, "the attack must come near"
+
+
+def test_without_memory_the_same_attack_wins() -> None:
+    protocol = sf.local.protocol("grr", domain=["no", "yes"], epsilon=1)
+    entropy, hits = SeededEntropy("no memory"), 0
+    for person in range(200):
+        truth = ["no", "yes"][person % 2]
+        rows = protocol.estimate(protocol.randomise([truth] * 31, entropy=entropy)).rows
+        hits += (rows[1]["unbiased"] > rows[0]["unbiased"]) == (truth == "yes")
+    assert hits / 200 > 0.97
+
+
+def test_rappor_keeps_its_permanent_response_and_varies_the_report() -> None:
+    device = Device(sf.local.protocol("rappor", domain=["a", "b"], epsilon=2))
+    seen = {json.dumps(device.report("a")) for _ in range(30)}
+    assert len(seen) > 20
+    assert len({json.loads(one)["report"][0] for one in seen}) == 1, "one cohort for ever"
+    assert device.spent == 2.0
+
+
+def test_the_file_remembers(tmp_path: Path) -> None:
+    protocol, path = sf.local.protocol("grr", domain=range(100), epsilon=1), tmp_path / "device.json"
+    first = Device(protocol, budget=2, path=path).report(7)
+    again = Device(protocol, budget=2, path=path)
+    assert again.report(7) == first
+    assert again.spent == 1.0
+    assert path.stat().st_mode & 0o077 == 0
+    with pytest.raises(Refused, match="another specification or limit"):
+        Device(protocol, budget=3, path=path)
+    with pytest.raises(Refused, match="another specification or limit"):
+        Device(sf.local.protocol("grr", domain=range(99), epsilon=1), budget=2, path=path)
+    path.write_text("{}")
+    with pytest.raises(DataUnreadable, match="another shape"):
+        Device(protocol, budget=2, path=path)
+    with pytest.raises(DataUnreadable, match="cannot be used"):
+        Device(protocol, budget=2, path=tmp_path / "nowhere" / "device.json")
+    path.write_text("no")
+    with pytest.raises(DataUnreadable, match="cannot be used"):
+        Device(protocol, budget=2, path=path)
+
+
+def _reports(path: str) -> list[str]:
+    device = Device(sf.local.protocol("grr", domain=range(1000), epsilon=1), budget=3, path=path)
+    found = []
+    for value in range(6):
+        try:
+            found.append(json.dumps([value, device.report(value)]))
+        except BudgetExceeded:
+            found.append("refused")
+    return found
+
+
+def test_two_processes_share_one_budget_and_one_memory(tmp_path: Path) -> None:
+    path = str(tmp_path / "device.json")
+    with ProcessPoolExecutor(3) as pool:
+        runs = list(pool.map(_reports, [path] * 3))
+    sent = {one for run in runs for one in run if one != "refused"}
+    assert len(sent) == 3, "three values, each with one report"
+    assert json.loads(Path(path).read_text())["spent"] == "3"
+
+
+def test_a_refused_value_costs_nothing() -> None:
+    device = Device(sf.local.protocol("grr", domain=["a", "b"], epsilon=1))
+    with pytest.raises(UsageError, match="row 1: the answer is not in the domain"):
+        device.report("c")
+    assert device.spent == 0
+    two = Device(sf.local.attributes({"x": ["a", "b"], "y": (0, 1)}, epsilon=1))
+    assert two.report({"x": "a", "y": 0.5}) == two.report({"x": "a", "y": 0.5})
