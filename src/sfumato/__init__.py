@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sfumato import accounting, attacks, datasets, errors, noise
+    from sfumato import accounting, attacks, datasets, errors, geo, noise
     from sfumato.query.finish import Answer
     from sfumato.schema.budget import Budget
     from sfumato.schema.columns import Category, Float, Identifier, Int, Text
@@ -34,6 +34,7 @@ __all__ = [
     "attacks",
     "datasets",
     "errors",
+    "geo",
     "noise",
     "open",
     "protect",
@@ -53,7 +54,7 @@ _HOMES = {
     "open": "sfumato.session",
     "protect": "sfumato.session",
 }
-_MODULES = ("accounting", "attacks", "datasets", "errors", "noise")
+_MODULES = ("accounting", "attacks", "datasets", "errors", "geo", "noise")
 
 
 def __getattr__(name: str) -> Any:

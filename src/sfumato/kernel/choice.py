@@ -87,16 +87,20 @@ class Exponential(Choice):
         return _event("exponential", self)
 
     def draw(self, scores: Scores, entropy: Entropy) -> int:
+        return int(self.draws(scores, 1, entropy)[0])
+
+    def draws(self, scores: Scores, count: int, entropy: Entropy) -> npt.NDArray[np.int64]:
+        """Independent choices for the same scores; the weights are added up once."""
         best = self._best(scores)
         sums = np.cumsum(self._weights(scores, best), dtype=np.longdouble)
-        prefix, total = int(entropy.words(1)[0]), sums[-1]
-        position = prefix * 2.0**-64 * total
+        prefixes, total = entropy.words(count), sums[-1]
+        positions = prefixes.astype(np.float64) * 2.0**-64 * total
         # A weight that is not 0 in double precision has gamma < 746 and so errs by less than 2^-40 of itself.
         margin = total * (2 * len(sums) * np.finfo(np.longdouble).eps + 2.0**-38)
-        low, high = np.searchsorted(sums, [position - margin, position + margin], side="right")
-        if low == high:
-            return int(low)
-        return self._settle(scores, best, prefix, entropy)
+        chosen = np.searchsorted(sums, positions - margin, side="right")
+        for index in np.flatnonzero(chosen != np.searchsorted(sums, positions + margin, side="right")):
+            chosen[index] = self._settle(scores, best, int(prefixes[index]), entropy)
+        return np.asarray(chosen, dtype=np.int64)
 
     def _settle(self, scores: Scores, best: int, prefix: int, entropy: Entropy) -> int:
         """The cell of the cumulative weights that holds U, with as many digits and bits as it takes."""
