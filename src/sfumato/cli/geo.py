@@ -62,7 +62,7 @@ def report(
         raise not_a_position("one of a file or --at LAT,LON")
     with Sink(mechanism, format, output, keep=plot is not None) as sink:
         if at is not None:
-            sink.add(*mechanism.report(*([part] for part in pair_of(at))))
+            sink.add(*mechanism.report(*pair_of(at)))
         else:
             reading = Reading(source, lat, lon, input_format, skip_bad)
             for lats, lons in progress(reading):

@@ -59,7 +59,8 @@ class Sink:
         if self._output is not None:
             self._file.close()
 
-    def add(self, lat: Floats, lon: Floats) -> None:
+    def add(self, lat: Any, lon: Any) -> None:
+        lat, lon = np.atleast_1d(lat), np.atleast_1d(lon)
         pairs = list(zip(lat.tolist(), lon.tolist(), strict=True))
         opening = self._opening() if not self._count else ""
         match self._format:

@@ -111,7 +111,7 @@ class Reading:
         options = pyarrow.csv.ConvertOptions(
             column_types={lat: pa.string(), lon: pa.string()}, include_columns=[lat, lon], strings_can_be_null=True
         )
-        reading = pyarrow.csv.ReadOptions(column_names=columns, block_size=1 << 22)
+        reading = pyarrow.csv.ReadOptions(column_names=columns, block_size=1 << 20)
         try:
             reader = pyarrow.csv.open_csv(stream, reading, pyarrow.csv.ParseOptions(delimiter=separator), options)
             yield from self._tables(reader)
