@@ -111,11 +111,11 @@ def _decided(rate: Fraction, lat: float, lon: float, prefixes: list[int], bits: 
     rate_ = Decimal(rate.numerator) / Decimal(rate.denominator)
     far = -(first * second).ln() / rate_
     near = -((first + width) * (second + width)).ln() / rate_
-    if near >= half_turn:
-        return False, None
-    if far >= half_turn:
-        return None, None
     error = (far - near) + 8 * width + Decimal(10) ** -(40 + bits * 302 // 1000)
+    if near - error >= half_turn:
+        return False, None
+    if far + error >= half_turn:
+        return None, None
     sine, cosine = sine_cosine(far)
     chance = sine / far if far else Decimal(1)
     accepted = True if coin + width <= chance - error else False if coin >= chance + error else None

@@ -30,6 +30,7 @@ from sfumato.schema.numbers import Number, exact_positive
 
 FINENESS = 1 << 14  # lattice points in the distance over which the loss grows by one
 SNAP = Fraction(14143, 10000)  # √2, rounded up
+MAP_ERROR_M = Fraction(1, 10**6)  # of the flat map in doubles, for two positions, with room to spare
 LONGEST_REACH_M = 2_000_000
 NARROWEST = Fraction(1000)  # a loss of one a millimetre
 
@@ -39,7 +40,7 @@ class Planar:
     """Reports positions on the public grid of 10^-5 degrees.
 
     Claim: between positions d metres apart on the ground the probabilities of any report differ by a factor of at most
-    exp(loss(d)); loss(d) = epsilon · d, and with `around` at most 0.0001 more. Every report of the same person adds up.
+    exp(loss(d)); loss(d) = epsilon · d, and with `around` about 0.0001 more. Every report of the same person adds up.
     Proof: docs/proofs/spherical-laplace.md (everywhere), docs/proofs/planar-geometric.md (around a public place).
     """
 
@@ -76,7 +77,8 @@ class Planar:
     def report_flat(self, east_m: Any, north_m: Any, *, entropy: Entropy | None = None) -> tuple[Any, Any]:
         """One report a place of a flat map of your own, in metres, on the lattice of step `step_m`: a planar geometric.
 
-        Claim: loss(d) for places d metres apart on that map. What the map does to distances is for you to count.
+        Claim: epsilon · (d + √2 · step_m) for places d metres apart on that map, √2 · step_m · epsilon < 0.0001. What the
+        map does to distances is for you to count. Proof: docs/proofs/planar-geometric.md
         """
         source = SystemEntropy() if entropy is None else entropy
         east, north, single = flat_places(east_m, north_m)
@@ -112,7 +114,7 @@ class Planar:
 
     @property
     def _snap(self) -> Fraction:
-        return Fraction(0) if self.around is None else SNAP * self.step_m * self.epsilon
+        return Fraction(0) if self.around is None else (SNAP * self.step_m + MAP_ERROR_M) * self.epsilon
 
     def _anywhere(self, lat: Floats, lon: Floats, entropy: Entropy) -> tuple[Floats, Floats]:
         return degrees_of(centres(spherical_laplace(self.epsilon * RADIUS_M, lat, lon, entropy)))
