@@ -77,8 +77,9 @@ class Planar:
     def report_flat(self, east_m: Any, north_m: Any, *, entropy: Entropy | None = None) -> tuple[Any, Any]:
         """One report a place of a flat map of your own, in metres, on the lattice of step `step_m`: a planar geometric.
 
-        Claim: epsilon · (d + √2 · step_m) for places d metres apart on that map, √2 · step_m · epsilon < 0.0001. What the
-        map does to distances is for you to count. Proof: docs/proofs/planar-geometric.md
+        Claim: epsilon · (d + √2 · step_m) for places d metres apart on that map; the second part is below 0.0001. What
+        the map does to distances is for you to count.
+        Proof: docs/proofs/planar-geometric.md
         """
         source = SystemEntropy() if entropy is None else entropy
         east, north, single = flat_places(east_m, north_m)
