@@ -161,7 +161,7 @@ def _write_picture(drawn: Map, path: Path) -> None:
     south, west, north, east = box = drawn.box
     ratio = 1 / max(cos(radians((south + north) / 2)), 0.05)
     tall = WIDTH * min(max((north - south) * ratio / (east - west), 0.4), 1.6)
-    picture = figures.Figure(figsize=(WIDTH, tall + 0.6), layout="constrained")
+    picture = figures.Figure(figsize=(WIDTH, tall * (0.86 if drawn.heat else 1) + 0.6), layout="constrained")
     axis = picture.subplots()
     axis.grid(color=GRID)
     axis.set_axisbelow(True)
@@ -170,7 +170,7 @@ def _write_picture(drawn: Map, path: Path) -> None:
         image = axis.imshow(
             drawn.heat.values, origin="lower", extent=(west, east, south, north), cmap=shades, aspect="auto", alpha=0.95
         )
-        picture.colorbar(image, ax=axis, label=_literal(drawn.heat.name), shrink=0.8)
+        picture.colorbar(image, ax=axis, label=_literal(drawn.heat.name), shrink=0.7)
     for dots in drawn.dots:
         axis.scatter(
             list(dots.lon)[:MOST_DOTS],
