@@ -36,7 +36,7 @@ def test_reports_are_as_far_off_as_said(around: tuple[float, float] | None) -> N
     mechanism = sf.geo.planar(level="ln 4", radius_m=200, around=around)
     told = mechanism.report(np.full(DRAWS, TOWN[0]), np.full(DRAWS, TOWN[1]), entropy=source(f"far {around}"))
     off = sf.geo.distance_m(*TOWN, told.lat, told.lon)
-    assert mechanism.mean_error_m == pytest.approx(288.539, abs=1e-3)
+    assert mechanism.mean_error_m == pytest.approx(288.539, abs=0.1)
     assert off.mean() == pytest.approx(mechanism.mean_error_m, rel=0.02)
     for confidence in (0.5, 0.95):
         inside = (off <= mechanism.error_m(confidence)).mean()
@@ -65,7 +65,8 @@ def test_the_lattice_around_a_place_counts_its_snapping() -> None:
     anywhere, around = (sf.geo.planar(level="ln 4", radius_m=200, around=way) for way in WAYS)
     assert anywhere.loss(200) == pytest.approx(log(4))
     assert anywhere.loss(0) == around.loss(0) == 0
-    assert log(4) < around.loss(200) < log(4) + 1e-4
+    assert log(4) - 3e-4 < around.loss(200) <= log(4)
+    assert 0 < around.loss(1e-9) < 1e-4
     assert around.step_m == Fraction(1, 128)
     assert around.event()["mechanism"] == "planar_geometric"
     assert anywhere.event()["mechanism"] == "spherical_laplace"

@@ -1,7 +1,7 @@
 """Reports of a position: noise that hides where one is within a radius, and nothing else."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Context, Decimal, InvalidOperation, localcontext
 from fractions import Fraction
 from math import exp, floor, log2
@@ -28,6 +28,7 @@ from sfumato.geo.wordings import level_unreadable, noise_too_narrow, noise_too_w
 from sfumato.kernel.entropy import Entropy, SystemEntropy
 from sfumato.schema.numbers import Number, exact_positive
 
+BLOCK = 1 << 14
 FINENESS = 1 << 14  # lattice points in the distance over which the loss grows by one
 SNAP = Fraction(14143, 10000)  # √2, rounded up
 MAP_ERROR_M = Fraction(1, 10**6)  # of the flat map in doubles, for two positions, with room to spare
@@ -69,7 +70,7 @@ class Planar:
         """One report a position, each with fresh noise; with `places`, the closest of these public places."""
         lats, lons, single = positions(lat, lon)
         source = SystemEntropy() if entropy is None else entropy
-        noisy = on_grid(*(self._around(lats, lons, source) if self.around else self._anywhere(lats, lons, source)))
+        noisy = self._noisy(lats, lons, source)
         if places is not None:
             noisy = closest(*noisy, places)
         return Position(float(noisy[0][0]), float(noisy[1][0])) if single else Position(*noisy)
@@ -117,6 +118,15 @@ class Planar:
     def _snap(self) -> Fraction:
         return Fraction(0) if self.around is None else (SNAP * self.step_m + MAP_ERROR_M) * self.epsilon
 
+    def _noisy(self, lat: Floats, lon: Floats, entropy: Entropy) -> tuple[Floats, Floats]:
+        """Reports on the public grid, a block at a time, which stays in the cache."""
+        draw = self._anywhere if self.around is None else self._around
+        lats, lons = np.empty(len(lat)), np.empty(len(lat))
+        for start in range(0, len(lat), BLOCK):
+            block = slice(start, start + BLOCK)
+            lats[block], lons[block] = on_grid(*draw(lat[block], lon[block], entropy))
+        return lats, lons
+
     def _anywhere(self, lat: Floats, lon: Floats, entropy: Entropy) -> tuple[Floats, Floats]:
         return degrees_of(centres(spherical_laplace(self.epsilon * RADIUS_M, lat, lon, entropy)))
 
@@ -155,7 +165,11 @@ def planar(
         price = exact_positive(epsilon, "epsilon")
         return Planar(price, price * 100, Fraction(100), around, reach_m)
     within, radius = level_of(level), exact_positive(radius_m, "radius_m")
-    return Planar(within / radius, within, radius, around, reach_m)
+    rough = Planar(within / radius, within, radius, around, reach_m)
+    if around is None:
+        return rough
+    # Snapping to the lattice is counted inside the radius; a slightly smaller epsilon may double the step.
+    return replace(rough, epsilon=within / (radius + 2 * SNAP * rough.step_m + MAP_ERROR_M))
 
 
 def level_of(level: object) -> Fraction:
