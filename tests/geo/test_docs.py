@@ -12,6 +12,7 @@ from sfumato.cli.main import run
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGES = ["reference/geo.md", "how-to/protect-a-position.md"]
+TUTORIAL = "tutorial/positions.md"
 FIGURES = "explanation/geo-figures.md"
 PROOFS = [
     "metric-of-the-earth",
@@ -66,6 +67,22 @@ def test_shell_examples_run(page: str, folder: Path, capsys: pytest.CaptureFixtu
     assert page == PAGES[0] or (folder / "reports.geojson").exists()
 
 
+def test_the_tutorial(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Blocks in their order: Python and shell share one folder."""
+    names: dict[str, object] = {}
+    for language, block in re.findall(r"^```(\w+)\n(.*?)^```", text(TUTORIAL), flags=re.MULTILINE | re.DOTALL):
+        if language == "python":
+            exec(compile(block, TUTORIAL, "exec"), names)  # noqa: S102
+            continue
+        for command in block.splitlines():
+            with pytest.raises(SystemExit) as left:
+                run(shlex.split(command)[1:])
+            assert not left.value.code, capsys.readouterr().err
+    assert "a new place costs level 1.38629" in capsys.readouterr().out
+    assert (folder / "map.html").stat().st_size > 100_000
+    assert (folder / "map.png").exists()
+
+
 def test_every_public_name_is_on_the_reference_page() -> None:
     assert [name for name in geo.__all__ if name not in text(PAGES[0])] == []
 
@@ -96,7 +113,7 @@ def test_a_proof_states_its_claim_and_names_code_and_tests_that_exist(name: str)
         assert (DOCS.parent / path).exists(), path
 
 
-@pytest.mark.parametrize("page", [*PAGES, FIGURES])
+@pytest.mark.parametrize("page", [*PAGES, FIGURES, TUTORIAL])
 def test_links_hold(page: str) -> None:
     for target in re.findall(r"\]\(([^)#:]+)\)", text(page)):
         assert ((DOCS / page).parent / target).exists(), target
