@@ -45,6 +45,10 @@ def made(folder: Path, kind: str) -> Any:
             return pd.DataFrame(COLUMNS)
         case "polars":
             return pl.DataFrame(COLUMNS)
+        case "lazy":
+            return pl.DataFrame(COLUMNS).lazy()
+        case "mixed":
+            return pd.DataFrame({**COLUMNS, "name": [1, "b", None], "lat": ["39.96", -16.5, 0.0]})
         case "arrow":
             return table
         case "list":
@@ -54,7 +58,21 @@ def made(folder: Path, kind: str) -> Any:
     return path
 
 
-KINDS = ["csv", "tsv", "parquet", "geojson", "ndjson", "json", "pandas", "polars", "arrow", "list", "stream"]
+KINDS = [
+    "csv",
+    "tsv",
+    "parquet",
+    "geojson",
+    "ndjson",
+    "json",
+    "pandas",
+    "polars",
+    "lazy",
+    "mixed",
+    "arrow",
+    "list",
+    "stream",
+]
 
 
 @pytest.mark.parametrize("kind", KINDS)

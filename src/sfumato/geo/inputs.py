@@ -58,10 +58,12 @@ class Reading:
 
     def _raw(self) -> Iterator[tuple[Floats, Floats]]:
         source = self.source
+        if hasattr(source, "collect") and not hasattr(source, "__arrow_c_stream__"):  # a lazy frame of Polars
+            source = source.collect()
         if isinstance(source, str | Path):
             yield from self._file(Path(source)) if str(source) != "-" else self._stream(sys.stdin.buffer, "-")
         elif hasattr(source, "__arrow_c_stream__"):
-            yield from self._tables(pa.table(source).to_batches(BATCH))
+            yield from self._frame(source)
         elif hasattr(source, "read"):
             yield from self._stream(source, "the stream")
         elif isinstance(source, Sequence | np.ndarray):
@@ -119,6 +121,15 @@ class Reading:
             if "Empty CSV" in str(error):
                 return
             raise file_unreadable(name, "its rows do not all have as many fields as its header") from None
+
+    def _frame(self, source: Any) -> Iterator[tuple[Floats, Floats]]:
+        try:
+            batches = pa.table(source).to_batches(BATCH)
+        except pa.ArrowException:  # a column of pandas that holds numbers and texts
+            lat, lon = self._names([str(name) for name in source.columns])
+            yield from _grouped(zip(source[lat].tolist(), source[lon].tolist(), strict=True))
+            return
+        yield from self._tables(batches)
 
     def _tables(self, batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[Floats, Floats]]:
         for batch in batches:
