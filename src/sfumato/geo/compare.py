@@ -20,7 +20,7 @@ Floats = npt.NDArray[np.float64]
 
 SIDE = 24  # places along a side
 SPREAD = 2.0  # places in the distance 1/ε
-BLOCKS = (1, 2, 3, 4, 6, 8, 12)
+BLOCKS = (1, 2, 3, 4, 6, 8, 12, 24)
 WIDTHS = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0)
 REACHES = (0.0, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0)
 TAIL = 30  # what lies further out than so many 1/ε is below 10^-11
@@ -37,7 +37,7 @@ class Curve:
     adversary_m: Sequence[float]
 
     def at(self, loss_m: float) -> float:
-        """The attacker's error where the expected distance is this."""
+        """The attacker's error where the expected distance is this; between two strengths, a public coin chooses."""
         return float(np.interp(loss_m, self.loss_m, self.adversary_m))
 
 
