@@ -35,9 +35,11 @@ def spherical_laplace(rate: Fraction, lat: Floats, lon: Floats, entropy: Entropy
     """
     if rate < LEAST_RATE:
         raise ValueError("the rate of a spherical Laplace is 16 a radian or more")
-    result = np.empty((len(lat), 3), dtype=np.int64)
+    result = np.empty((3, len(lat)), dtype=np.int64).T  # each axis in one piece
     for start in range(0, len(lat), CHUNK):
-        waiting = np.arange(start, min(start + CHUNK, len(lat)))
+        chunk = slice(start, start + CHUNK)
+        result[chunk], accepted = _proposals(rate, lat[chunk], lon[chunk], entropy)
+        waiting = start + np.flatnonzero(~accepted)
         while len(waiting):
             cells, accepted = _proposals(rate, lat[waiting], lon[waiting], entropy)
             result[waiting[accepted]] = cells[accepted]
@@ -65,27 +67,28 @@ def _proposals(rate: Fraction, lat: Floats, lon: Floats, entropy: Entropy) -> tu
     difference = coin - chance
     accepted: npt.NDArray[np.bool_] = difference < 0
     doubtful |= np.abs(difference) < COIN_MARGIN
-    position = _moved(lat, lon, np.cos(angle), sine, turn) * CELLS
+    position = _moved(lat, lon, np.cos(angle), sine, turn)
+    position *= CELLS
     cells = np.floor(position).astype(np.int64)
     position -= cells
     position -= 0.5
-    doubtful |= (np.abs(position) > 0.5 - MARGIN * CELLS).any(axis=1)
+    doubtful |= (np.abs(position, out=position) > 0.5 - MARGIN * CELLS).any(axis=0)
     for index in np.flatnonzero(doubtful):
         found = _exact(rate, float(lat[index]), float(lon[index]), [int(word) for word in words[:, index]], entropy)
         accepted[index] = found is not None
         if found is not None:
-            cells[index] = found
-    return cells, accepted
+            cells[:, index] = found
+    return cells.T, accepted
 
 
 def _moved(lat: Floats, lon: Floats, cosine: Floats, sine: Floats, turn: Floats) -> Floats:
-    """The unit vectors at an angle from the positions, in the direction `turn` from north to east."""
+    """Unit vectors (a row an axis) at an angle from the positions, in the direction `turn` from north to east."""
     phi, lam = np.radians(lat), np.radians(lon)
     sin_phi, cos_phi, sin_lam, cos_lam = np.sin(phi), np.cos(phi), np.sin(lam), np.cos(lam)
     north, east = sine * np.cos(turn), sine * np.sin(turn)
     out = cosine * cos_phi - north * sin_phi  # along the meridian of the position, away from the axis
     return np.stack(
-        [out * cos_lam - east * sin_lam, out * sin_lam + east * cos_lam, cosine * sin_phi + north * cos_phi], 1
+        [out * cos_lam - east * sin_lam, out * sin_lam + east * cos_lam, cosine * sin_phi + north * cos_phi]
     )
 
 
