@@ -1,14 +1,15 @@
-"""python -m benchmarks [noise|accounting|latency|engine|local …] [--strict]: figures in one run, as ratios to peers."""
+"""python -m benchmarks [noise|accounting|latency|engine|geo|local …] [--strict]: figures in one run, as ratios to peers."""
 
 import sys
 
-from benchmarks import accounting, engine, latency, local, noise
+from benchmarks import accounting, engine, geo, latency, local, noise
 
 TOPICS = {
     "noise": noise.run,
     "accounting": accounting.run,
     "latency": latency.run,
     "engine": engine.run,
+    "geo": geo.run,
     "local": local.run,
 }
 

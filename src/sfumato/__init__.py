@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sfumato import accounting, attacks, audit, datasets, errors, local, noise
+    from sfumato import accounting, attacks, audit, datasets, errors, geo, local, noise
     from sfumato.query.finish import Answer
     from sfumato.schema.budget import Budget
     from sfumato.schema.columns import Category, Float, Identifier, Int, Text
@@ -36,6 +36,7 @@ __all__ = [
     "datasets",
     "errors",
     "local",
+    "geo",
     "noise",
     "open",
     "protect",
@@ -55,7 +56,7 @@ _HOMES = {
     "open": "sfumato.session",
     "protect": "sfumato.session",
 }
-_MODULES = ("accounting", "attacks", "audit", "datasets", "errors", "local", "noise")
+_MODULES = ("accounting", "attacks", "audit", "datasets", "errors", "geo", "local", "noise")
 
 
 def __getattr__(name: str) -> Any:

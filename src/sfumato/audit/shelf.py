@@ -108,7 +108,7 @@ def _choose(
 
 
 def _exponential(scores: Sequence[float], count: int, price: Fraction, entropy: Entropy) -> Any:
-    return Exponential(price, ONE).draw_many(np.array(scores, dtype=np.float64), count, entropy)
+    return Exponential(price, ONE).draws(np.array(scores, dtype=np.float64), count, entropy)
 
 
 def _top_two(scores: Sequence[int], count: int, price: Fraction, entropy: Entropy) -> list[tuple[int, ...]]:

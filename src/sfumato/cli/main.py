@@ -23,6 +23,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "ledger": ("sfumato.cli.ledger", "Verify the ledger; record the owner's changes."),
     "noise": ("sfumato.cli.noise", "The mechanisms on your own number."),
     "local": ("sfumato.cli.local", "Collect without trust: randomise on the client, estimate on the server."),
+    "geo": ("sfumato.cli.geo", "Protect positions, point sets and traces; draw maps."),
     "account": ("sfumato.cli.account", "What several mechanisms cost together, by every bound."),
     "epsilon": ("sfumato.cli.epsilon", "What an epsilon means, in words, numbers and a plot."),
     "audit": ("sfumato.cli.audit", "Attack every mechanism and every aggregate of Sfumato itself."),

@@ -10,7 +10,7 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.kernel.bulk import Integers, coins
+from sfumato.kernel.bulk import coins
 from sfumato.kernel.entropy import Entropy
 from sfumato.kernel.mechanisms import Event
 
@@ -87,21 +87,20 @@ class Exponential(Choice):
         return _event("exponential", self)
 
     def draw(self, scores: Scores, entropy: Entropy) -> int:
-        return int(self.draw_many(scores, 1, entropy)[0])
+        return int(self.draws(scores, 1, entropy)[0])
 
-    def draw_many(self, scores: Scores, count: int, entropy: Entropy) -> Integers:
-        """`count` independent choices."""
+    def draws(self, scores: Scores, count: int, entropy: Entropy) -> npt.NDArray[np.int64]:
+        """Independent choices for the same scores; the weights are added up once."""
         best = self._best(scores)
         sums = np.cumsum(self._weights(scores, best), dtype=np.longdouble)
         prefixes, total = entropy.words(count), sums[-1]
-        positions = prefixes * np.longdouble(2.0**-64) * total
+        positions = prefixes.astype(np.float64) * 2.0**-64 * total
         # A weight that is not 0 in double precision has gamma < 746 and so errs by less than 2^-40 of itself.
         margin = total * (2 * len(sums) * np.finfo(np.longdouble).eps + 2.0**-38)
-        low: Integers = np.searchsorted(sums, positions - margin, side="right")
-        high = np.searchsorted(sums, positions + margin, side="right")
-        for place in np.flatnonzero(low != high):
-            low[place] = self._settle(scores, best, int(prefixes[place]), entropy)
-        return low
+        chosen = np.searchsorted(sums, positions - margin, side="right")
+        for index in np.flatnonzero(chosen != np.searchsorted(sums, positions + margin, side="right")):
+            chosen[index] = self._settle(scores, best, int(prefixes[index]), entropy)
+        return np.asarray(chosen, dtype=np.int64)
 
     def _settle(self, scores: Scores, best: int, prefix: int, entropy: Entropy) -> int:
         """The cell of the cumulative weights that holds U, with as many digits and bits as it takes."""
