@@ -21,7 +21,7 @@
 
 Every attack returns an AttackResult: what was recovered, how often it is right, what chance would give, and what the
 promised epsilon allows. `table_desk` and `session_desk` answer the same questions from a bare table and through a
-session.
+session; `demonstrate` runs one attack on a bare table, an older protection and differential privacy.
 """
 
 from sfumato.attacks.average import averaging
@@ -37,13 +37,16 @@ from sfumato.attacks.marginals import marginals
 from sfumato.attacks.reconstruct import reconstruction
 from sfumato.attacks.result import AttackResult
 from sfumato.attacks.rotate import known_distribution, known_sample
+from sfumato.attacks.shows import Demonstration, demonstrate
 from sfumato.attacks.trace import membership
 from sfumato.attacks.track import tracker
 
 __all__ = [
     "AttackResult",
+    "Demonstration",
     "averaging",
     "background_knowledge",
+    "demonstrate",
     "denoise_additive",
     "denoise_multiplicative",
     "differencing",

@@ -3,12 +3,16 @@
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sfumato.attacks.matrices import Floats, brought_back, matrix, positions
 from sfumato.attacks.result import AttackResult
 from sfumato.attacks.wordings import lengths_differ, method_unknown, too_few_known
 
 METHODS = ("procrustes", "least squares")
+AXES = ("auto", "eigen", "ica")
+SHARES = np.linspace(0.005, 0.995, 199)
+ROUNDS = 200
 
 
 def known_sample(
@@ -58,6 +62,7 @@ def known_distribution(
     columns: Sequence[str],
     *,
     truth: object | None = None,
+    method: str = "auto",
     released_columns: Sequence[str] | None = None,
     tolerance: float = 0.5,
     epsilon: float | None = None,
@@ -65,15 +70,17 @@ def known_distribution(
 ) -> AttackResult[dict[str, float]]:
     """Undo a rotation and shift from how the columns are distributed among other people; no released row is known.
 
-    sample: rows of the same kind about other people. The principal axes of the sample and of the release are matched by
-    their variances, and each axis is turned the way in which its values are distributed alike.
+    sample: rows of the same kind about other people. method: "eigen" matches the principal axes of the sample and of
+    the release by their variances; "ica" matches their independent components by their distributions, which needs
+    columns that are not normal; "auto" takes what brings the columns nearer to the sample. Each axis is turned the way
+    in which its values are distributed alike.
     tolerance, recovered, success, chance, epsilon, delta: as in `known_sample`.
     """
+    if method not in AXES:
+        raise method_unknown(method, AXES)
     turned, others = _pair(released, released_columns or columns, sample, columns)
-    centre, axes = _axes(others)
-    middle, found = _axes(turned)
-    scores, wanted = (turned - middle) @ found, (others - centre) @ axes
-    estimate = centre + scores * _signs(scores, wanted) @ axes.T
+    tried = [_by_axes(turned, others, way) for way in ("eigen", "ica") if method in (way, "auto")]
+    estimate = min(tried, key=lambda found: _unlike(found, others))
     return brought_back(
         "known_distribution", estimate, truth, columns=columns, tolerance=tolerance, epsilon=epsilon, delta=delta
     )
@@ -96,15 +103,61 @@ def _nearest_rotation(original: Floats, seen: Floats) -> Floats:
     return np.asarray(turn, dtype=np.float64)
 
 
-def _axes(values: Floats) -> tuple[Floats, Floats]:
-    """The mean and the principal axes, the widest last."""
-    middle = values.mean(axis=0)
-    return middle, np.asarray(np.linalg.eigh(np.cov(values - middle, rowvar=False).reshape(values.shape[1], -1))[1])
+def _by_axes(turned: Floats, others: Floats, way: str) -> Floats:
+    """The release put on the axes of the sample."""
+    middle, centre = turned.mean(axis=0), others.mean(axis=0)
+    find = _principal if way == "eigen" else _independent
+    ours, theirs = find(turned - middle), find(others - centre)
+    scores, wanted = (turned - middle) @ ours, (others - centre) @ theirs
+    order = np.arange(scores.shape[1]) if way == "eigen" else _matched(scores, wanted)
+    scores = scores[:, order]
+    return np.asarray(centre + scores * _signs(scores, wanted) @ np.linalg.pinv(theirs), dtype=np.float64)
+
+
+def _principal(values: Floats) -> Floats:
+    """The principal axes as columns, the widest last."""
+    return np.asarray(np.linalg.eigh(values.T @ values / len(values))[1], dtype=np.float64)
+
+
+def _independent(values: Floats) -> Floats:
+    """Directions whose values depend on each other least, as columns (FastICA, Hyvärinen 1999)."""
+    variances, axes = np.linalg.eigh(values.T @ values / len(values))
+    white = axes / np.sqrt(np.maximum(variances, 1e-12))
+    flat, turn = values @ white, np.eye(values.shape[1])
+    for _ in range(ROUNDS):
+        bent = np.tanh(flat @ turn)
+        left, _, right = np.linalg.svd(flat.T @ bent / len(flat) - turn * (1 - np.square(bent)).mean(axis=0))
+        before, turn = turn, left @ right
+        if np.abs(np.abs((before * turn).sum(axis=0)) - 1).max() < 1e-9:
+            break
+    return np.asarray(white @ turn, dtype=np.float64)
+
+
+def _matched(scores: Floats, wanted: Floats) -> NDArray[np.int64]:
+    """For each wanted axis the one of ours whose values are distributed most alike, each taken once."""
+    ours, theirs = np.quantile(scores, SHARES, axis=0), np.quantile(wanted, SHARES, axis=0)
+    gaps = np.minimum(
+        np.abs(ours[:, :, None] - theirs[:, None, :]).sum(axis=0),
+        np.abs(-ours[::-1, :, None] - theirs[:, None, :]).sum(axis=0),
+    )
+    order = np.zeros(scores.shape[1], dtype=np.int64)
+    for _ in range(scores.shape[1]):
+        mine, theirs_at = np.unravel_index(int(gaps.argmin()), gaps.shape)
+        order[theirs_at] = mine
+        gaps[mine, :] = np.inf
+        gaps[:, theirs_at] = np.inf
+    return order
+
+
+def _unlike(found: Floats, others: Floats) -> float:
+    """How far the distributions of the columns are from those of the sample."""
+    spread = np.maximum(others.std(axis=0), 1e-12)
+    gaps = np.abs(np.quantile(found, SHARES, axis=0) - np.quantile(others, SHARES, axis=0)) / spread
+    return float(gaps.mean())
 
 
 def _signs(scores: Floats, wanted: Floats) -> Floats:
     """For each axis 1 or -1, whichever brings the quantiles of the release nearer to those of the sample."""
-    shares = np.linspace(0.005, 0.995, 199)
-    ours, theirs = np.quantile(scores, shares, axis=0), np.quantile(wanted, shares, axis=0)
+    ours, theirs = np.quantile(scores, SHARES, axis=0), np.quantile(wanted, SHARES, axis=0)
     kept, turned = np.abs(ours - theirs).sum(axis=0), np.abs(-ours[::-1] - theirs).sum(axis=0)
     return np.where(kept <= turned, 1.0, -1.0)

@@ -73,20 +73,12 @@ def hierarchy_unreadable(column: str) -> UsageError:
     )
 
 
-def no_question(missing: str) -> UsageError:
-    return UsageError(f"a marginal lacks the column {missing}.", "It needs the secret and the count beside its keys.")
-
-
 def needs_columns(attack: str, what: str, option: str) -> UsageError:
     return UsageError(f"{attack} needs to know {what} of your table.", f"Say it, e.g. {option}.")
 
 
 def too_few_rows(found: int, needed: int) -> UsageError:
     return UsageError(f"{found} rows are too few for this attack.", f"Give at least {needed}.")
-
-
-def answers_missing() -> UsageError:
-    return UsageError("no answer came back, so there is nothing to attack.", "Leave the session some budget.")
 
 
 def set_too_small(minimum: int) -> Refused:
@@ -103,3 +95,9 @@ def one_kind_only() -> UsageError:
 
 def no_keys() -> UsageError:
     return UsageError("a published table has no column of known facts.", "Publish the secret by age, zip or the like.")
+
+
+def attack_missing() -> UsageError:
+    return UsageError(
+        "no attack is named.", "Name one, e.g. sfumato attack tracker; sfumato attack --list names them all."
+    )

@@ -22,6 +22,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "history": ("sfumato.cli.history", "List every charge."),
     "ledger": ("sfumato.cli.ledger", "Verify the ledger; record the owner's changes."),
     "noise": ("sfumato.cli.noise", "The mechanisms on your own number."),
+    "attack": ("sfumato.cli.attack", "Attacks on the bare table, on older protections and on differential privacy."),
     "account": ("sfumato.cli.account", "What several mechanisms cost together, by every bound."),
     "epsilon": ("sfumato.cli.epsilon", "What an epsilon means, in words, numbers and a plot."),
 }
