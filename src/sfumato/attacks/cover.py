@@ -44,6 +44,17 @@ def covering(
     return fits
 
 
+def bounds_of(texts: Sequence[str]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The lower and the upper end of intervals and single numbers."""
+    ends = {}
+    for text in set(texts):
+        found = _INTERVAL.match(text)
+        low, high = (found[2], found[3]) if found else (text, text)
+        ends[text] = float(low), float(high)
+    both = np.array([ends[text] for text in texts], dtype=np.float64)
+    return both[:, 0], both[:, 1]
+
+
 def _texts(column: "pa.ChunkedArray[Any]") -> list[str]:
     return ["" if value is None else _text(value) for value in column.to_pylist()]
 

@@ -35,7 +35,7 @@ def denoise_additive(
     measures: "rmse" and "rmse_released", after and before the attack, in standard deviations.
     """
     noisy = matrix(released, columns, "released")
-    estimate = _shrunk(noisy, _deviations(noise, len(columns)))
+    estimate = shrunk(noisy, _deviations(noise, len(columns)))
     return brought_back(
         "denoise_additive",
         estimate,
@@ -70,7 +70,7 @@ def denoise_multiplicative(
     logs = np.log(noisy) - finite("noise_mean", noise_mean)
     return brought_back(
         "denoise_multiplicative",
-        np.exp(_shrunk(logs, _deviations(noise, len(columns)))),
+        np.exp(shrunk(logs, _deviations(noise, len(columns)))),
         truth,
         columns=columns,
         tolerance=tolerance,
@@ -138,7 +138,7 @@ def _deviations(noise: float | Sequence[float], columns: int) -> Floats:
     return found
 
 
-def _shrunk(noisy: Floats, noise: Floats) -> Floats:
+def shrunk(noisy: Floats, noise: Floats) -> Floats:
     """Each row drawn towards the mean, along each axis as far as the noise there outweighs the data."""
     middle = noisy.mean(axis=0)
     # In units of the noise it is the same in all directions, so axes of the release are axes of the data.

@@ -44,7 +44,7 @@ def known_sample(
     turned, original = _pair(released, released_columns or columns, known, columns)
     seen = turned[positions(rows, original, turned)]
     if method == "procrustes":
-        estimate = turned @ _nearest_rotation(original, seen).T
+        estimate = rotated_back(turned, original, seen)
     else:
         if len(original) < original.shape[1] + 1:
             raise too_few_known(len(original), original.shape[1] + 1)
@@ -91,6 +91,11 @@ def _pair(released: object, shown: Sequence[str], own: object, columns: Sequence
     if turned.shape[1] != original.shape[1]:
         raise lengths_differ("released_columns", turned.shape[1], original.shape[1])
     return turned, original
+
+
+def rotated_back(turned: Floats, original: Floats, seen: Floats) -> Floats:
+    """All rows through the rotation that takes the seen rows back to the original ones."""
+    return np.asarray(turned @ _nearest_rotation(original, seen).T, dtype=np.float64)
 
 
 def _nearest_rotation(original: Floats, seen: Floats) -> Floats:

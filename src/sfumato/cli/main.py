@@ -23,6 +23,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "ledger": ("sfumato.cli.ledger", "Verify the ledger; record the owner's changes."),
     "noise": ("sfumato.cli.noise", "The mechanisms on your own number."),
     "attack": ("sfumato.cli.attack", "Attacks on the bare table, on older protections and on differential privacy."),
+    "compare": ("sfumato.cli.compare", "Older methods and differential privacy, measured on the same table."),
     "account": ("sfumato.cli.account", "What several mechanisms cost together, by every bound."),
     "epsilon": ("sfumato.cli.epsilon", "What an epsilon means, in words, numbers and a plot."),
 }
