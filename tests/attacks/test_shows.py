@@ -10,7 +10,7 @@ import pytest
 import sfumato as sf
 from sfumato.attacks.shows import ABOUT, SHOWS
 from sfumato.attacks.shows.pages import report, save_plot
-from sfumato.attacks.shows.release import halved
+from sfumato.attacks.shows.release import general
 from sfumato.datasets import population
 from sfumato.errors import UsageError
 
@@ -39,7 +39,7 @@ def test_every_attack_is_shown_and_described() -> None:
 
 def test_the_release_by_halves_keeps_its_k() -> None:
     town = population(3_000).select(["age", "sex", "zip", "education"])
-    released = halved(town, ["age", "sex", "zip"], 7)
+    released = general(town, ["age", "sex", "zip"], 7)
     sizes = released.group_by(["age", "sex", "zip"]).aggregate([([], "count_all")])["count_all"].to_pylist()
     assert min(sizes) >= 7
     assert max(sizes) < 500

@@ -89,3 +89,18 @@ def test_files_that_are_no_tables(shell: Shell, tmp_path: Path) -> None:
         (tmp_path / name).write_bytes(content)
         code, _, err = shell("attack", "linking", tmp_path / name)
         assert code == 5, (name, err)
+
+
+def test_compare_in_every_format(shell: Shell, tmp_path: Path) -> None:
+    place = tmp_path / "town.csv"
+    pyarrow.csv.write_csv(population(300).select(["age", "hours_per_week", "income", "sex"]), place)
+    options = ("--quasi", "age,hours_per_week", "--sensitive", "sex", "--value", "income", "--epsilon", "1, 4")
+    code, out, err = shell("compare", place, *options)
+    assert (code, err) == (0, "")
+    assert "epsilon = 4" in out
+    assert json.loads(shell("compare", place, *options, "--format", "json")[1])[0]["method"] == "names removed"
+    assert shell("compare", place, *options, "--format", "csv")[1].startswith("method,privacy level,")
+    assert shell("compare", place, *options, "--format", "markdown")[1].startswith("| method |")
+    assert shell("compare", place, *options, "--format", "html", "--output", tmp_path / "c.html") == (0, "", "")
+    assert "Methods compared" in (tmp_path / "c.html").read_text(encoding="utf-8")
+    assert shell("compare", place)[0] == 2

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from sfumato.anonymise.mondrian import JOINED
 from sfumato.attacks.tabular import as_arrow, need_column
 from sfumato.attacks.wordings import hierarchy_unreadable
 
@@ -28,7 +29,8 @@ def covering(
     """persons x classes: whether each value of the class equals, contains or generalises the person's.
 
     A released value contains a person's when it is `*`, NULL or blank, an interval such as `[20, 30)`, `[20, 30[` or
-    `20-29`, a beginning such as `699**`, a list such as `{a, b}`, or an ancestor of it in the hierarchy of the column.
+    `20-29`, a beginning such as `699**`, a list such as `a | b` or `{a, b}`, or an ancestor of it in the hierarchy of
+    the column.
     """
     fits = np.ones((persons.num_rows, heads.num_rows), dtype=np.bool_)
     for name in names:
@@ -69,6 +71,8 @@ def _contains(general: str, value: str, ancestors: Mapping[str, frozenset[str]])
         return True
     if (interval := _INTERVAL.match(general)) or _RANGE.match(general):
         return _inside(general, interval, value)
+    if JOINED in general:
+        return value in general.split(JOINED)
     if listed := _SET.match(general):
         return value in [part.strip() for part in listed[1].split(",")]
     stem = general.rstrip("*")

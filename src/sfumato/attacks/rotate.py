@@ -44,13 +44,11 @@ def known_sample(
     turned, original = _pair(released, released_columns or columns, known, columns)
     seen = turned[positions(rows, original, turned)]
     if method == "procrustes":
-        estimate = rotated_back(turned, original, seen)
+        estimate = turned @ _nearest_rotation(original, seen).T
     else:
         if len(original) < original.shape[1] + 1:
             raise too_few_known(len(original), original.shape[1] + 1)
-        design = np.column_stack([seen, np.ones(len(seen))])
-        back = np.linalg.lstsq(design, original, rcond=None)[0]
-        estimate = np.column_stack([turned, np.ones(len(turned))]) @ back
+        estimate = linear_back(turned, original, seen)
     return brought_back(
         "known_sample", estimate, truth, columns=columns, tolerance=tolerance, epsilon=epsilon, delta=delta
     )
@@ -93,9 +91,10 @@ def _pair(released: object, shown: Sequence[str], own: object, columns: Sequence
     return turned, original
 
 
-def rotated_back(turned: Floats, original: Floats, seen: Floats) -> Floats:
-    """All rows through the rotation that takes the seen rows back to the original ones."""
-    return np.asarray(turned @ _nearest_rotation(original, seen).T, dtype=np.float64)
+def linear_back(turned: Floats, original: Floats, seen: Floats) -> Floats:
+    """All rows through the linear map with a shift that takes the seen rows back to the original ones."""
+    back = np.linalg.lstsq(np.column_stack([seen, np.ones(len(seen))]), original, rcond=None)[0]
+    return np.asarray(np.column_stack([turned, np.ones(len(turned))]) @ back, dtype=np.float64)
 
 
 def _nearest_rotation(original: Floats, seen: Floats) -> Floats:

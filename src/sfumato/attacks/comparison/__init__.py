@@ -19,7 +19,16 @@ from sfumato.plots.bars import percent
 from sfumato.plots.page import Cell, Figure, Section, Table, page
 from sfumato.schema.numbers import whole
 
-COLUMNS = ("method", "privacy level", "query error", "re-identified", "secret learnt", "value learnt", "broken by")
+COLUMNS = (
+    "method",
+    "privacy level",
+    "query error",
+    "usual risk",
+    "re-identified",
+    "secret learnt",
+    "value learnt",
+    "broken by",
+)
 EPSILONS = (0.1, 1.0, 3.0, 10.0)
 BROKEN_BY = {"linking": "linking", "secret": "guessing the secret", "value": "recovering the value"}
 
@@ -31,6 +40,7 @@ class Line:
     method: str
     level: str
     query_error: float
+    risk: float | None
     linking: AttackResult[Any]
     secret: AttackResult[Any]
     value: AttackResult[Any]
@@ -60,6 +70,7 @@ class Comparison:
                 "method": line.method,
                 "level": line.level,
                 "query_error": line.query_error,
+                "risk": line.risk,
                 "broken_by": line.broken_by,
             }
             | {
@@ -76,6 +87,7 @@ class Comparison:
                 line.method,
                 line.level,
                 percent(line.query_error),
+                "no records" if line.risk is None else percent(line.risk),
                 _cell(line.linking),
                 _cell(line.secret),
                 _cell(line.value),
@@ -93,7 +105,8 @@ class Comparison:
         return (
             f"{self.people:,} people; {self.questions} counts over boxes of {', '.join(self.quasi[:2])}. The attacker "
             f"has a register of {', '.join(self.quasi)} and wants the record, {self.sensitive} and {self.value} of "
-            "everybody. In brackets: chance, and what epsilon promises at most."
+            "everybody. Usual risk: one over the size of a record's group, on average. In brackets: chance, and what "
+            "epsilon promises at most."
         )
 
     def page(self) -> str:
@@ -134,7 +147,15 @@ def compare(
     for publication in publications(scene, prices):
         linking, secret, worth = attacked(publication, scene)
         lines.append(
-            Line(publication.method, publication.level, query_error(publication, scene), linking, secret, worth)
+            Line(
+                publication.method,
+                publication.level,
+                query_error(publication, scene),
+                publication.risk,
+                linking,
+                secret,
+                worth,
+            )
         )
     return Comparison(lines, scene.table.num_rows, len(scene.questions), scene.quasi, scene.sensitive, scene.value)
 

@@ -9,7 +9,7 @@ from sfumato.attacks.denoise import shrunk
 from sfumato.attacks.matrices import densest
 from sfumato.attacks.promise import most_hits
 from sfumato.attacks.result import AttackResult
-from sfumato.attacks.rotate import rotated_back
+from sfumato.attacks.rotate import linear_back
 
 # How near a value must come, in standard deviations.
 NEAR = 0.1
@@ -48,8 +48,8 @@ def _cleaned(publication: Publication, setting: Setting) -> Floats:
         case "factors":
             return _without_factors(rows)
         case "rotated":
-            known = np.arange(rows.shape[1])
-            return rotated_back(rows, original[known] / spread, rows[known]) * spread
+            known = np.arange(rows.shape[1] + 1)
+            return linear_back(rows, original[known], rows[known])
         case _:
             return rows
 

@@ -8,17 +8,26 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from sfumato.anonymise import (
+    additive_noise,
+    microaggregation,
+    mondrian,
+    multiplicative_noise,
+    risk,
+    rotation,
+    swapping,
+)
 from sfumato.attacks.comparison.setting import Floats, Question, Setting
 from sfumato.attacks.cover import bounds_of
-from sfumato.attacks.shows.release import halved
+from sfumato.attacks.matrices import matrix
 from sfumato.attacks.shows.scene import session_on
 from sfumato.schema.columns import Category, Column
 from sfumato.schema.numbers import exact_positive
 from sfumato.session import Session
-from sfumato.simulate import Simulator
 
 # Standard deviations of a column, or of a logarithm.
 NOISE, FACTOR = 0.5, 0.15
+SWAPPED = 0.3
 # Grids: at most two columns, and cells a side by the rule of Qardaji, Yang and Li (2013) for n people.
 GRID_COLUMNS, FEWEST, MOST, CONSTANT = 2, 4, 24, 10
 # The part of the budget that goes to the questions; the rest pays for the secrets, in a coarse grid.
@@ -32,13 +41,15 @@ class Publication:
     """What leaves the house. `kind` says how it can be read; `rows` are in the order of the original.
 
     rows: a number a record and column, quasi-identifiers then the value; None where no records are published.
-    low, high: the interval of each quasi-identifier, where they were generalised. counts: of a grid, with its edges.
+    risk: the marketer's, by the usual measure. low, high: the interval of each quasi-identifier, where they were
+    generalised. counts: of a grid, with its edges.
     """
 
     method: str
     kind: str
     level: str
     answer: Answer
+    risk: float | None = None
     rows: Floats | None = None
     low: Floats | None = None
     high: Floats | None = None
@@ -50,40 +61,44 @@ class Publication:
 
 def publications(setting: Setting, epsilons: tuple[float, ...]) -> list[Publication]:
     """Every method on the same table."""
-    rows = np.column_stack([setting.known, setting.values])
-    spread = np.where(rows.std(axis=0) > 0, rows.std(axis=0), 1)
-    draw = Simulator(setting.seed)
-    noise = draw.stream("noise").normal(rows.size).reshape(rows.shape)
-    factors = np.exp(FACTOR * draw.stream("factors").normal(rows.size).reshape(rows.shape))
-    width = rows.shape[1]
-    turn = np.linalg.qr(draw.stream("turn").normal(width * width).reshape(width, width))[0]
-    turn *= np.where(np.arange(width) == 0, np.sign(np.linalg.det(turn)), 1)
+    table, quasi, seed = (
+        setting.table.select([*setting.quasi, setting.value, setting.sensitive]),
+        setting.quasi,
+        setting.seed,
+    )
+    numbers = [*quasi, setting.value]
+    added = additive_noise(table, numbers, scale=NOISE, seed=seed)
+    factors = multiplicative_noise(table, numbers, scale=FACTOR, seed=seed)
+    means = microaggregation(table, quasi, k=setting.k)
+    swapped = swapping(table, quasi, share=SWAPPED, seed=seed)
     return [
-        _records("names removed", "records", "none", rows, setting),
-        _generalised(setting, rows),
-        _records("additive noise", "noisy", f"{NOISE:g} standard deviations", rows + NOISE * spread * noise, setting),
-        _records("multiplicative noise", "factors", f"{FACTOR:.0%} of the value", rows * factors, setting),
-        _records("rotation", "rotated", "a secret rotation", (rows / spread) @ turn, setting),
+        _records("names removed", "records", "none", table, setting),
+        _generalised(setting),
+        _records("micro-aggregation", "records", f"k = {means.k}", means.to_arrow(), setting),
+        _records("swapping", "records", f"{SWAPPED:.0%} of the rows", swapped.to_arrow(), setting),
+        _records("additive noise", "noisy", f"{NOISE:g} standard deviations", added.to_arrow(), setting),
+        _records("multiplicative noise", "factors", f"{FACTOR:.0%} of the value", factors.to_arrow(), setting),
+        _records("rotation", "rotated", "a secret rotation", rotation(table, numbers, seed=seed).to_arrow(), setting),
         *(_private(setting, epsilon) for epsilon in epsilons),
     ]
 
 
-def _records(method: str, kind: str, level: str, rows: Floats, setting: Setting) -> Publication:
-    known = len(setting.quasi)
-    return Publication(method, kind, level, lambda question: question.count(rows[:, :known]), rows=rows)
+def _records(method: str, kind: str, level: str, table: pa.Table, setting: Setting) -> Publication:
+    rows, known = matrix(table, [*setting.quasi, setting.value], "released"), len(setting.quasi)
+    exposed = risk(table, setting.quasi).marketer
+    return Publication(method, kind, level, lambda question: question.count(rows[:, :known]), rows=rows, risk=exposed)
 
 
-def _generalised(setting: Setting, rows: Floats) -> Publication:
-    released = halved(setting.table.select(setting.quasi), setting.quasi, setting.k)
-    ends = [bounds_of([str(text) for text in released[name].to_pylist()]) for name in setting.quasi]
+def _generalised(setting: Setting) -> Publication:
+    released = mondrian(setting.table.select(setting.quasi), setting.quasi, k=setting.k)
+    ends = [bounds_of([str(text) for text in released.to_arrow()[name].to_pylist()]) for name in setting.quasi]
     low, high = (np.stack([end[side] for end in ends], axis=1) for side in (0, 1))
-    smallest = int(np.unique(np.column_stack([low, high]), axis=0, return_counts=True)[1].min())
     return Publication(
         "k-anonymity",
         "classes",
-        f"k = {smallest}",
+        f"k = {released.k}",
         lambda question: float(question.widened(setting.unit).spread(low, high + setting.unit).sum()),
-        rows=rows,
+        risk=risk(released.to_arrow(), setting.quasi).marketer,
         low=low,
         high=high,
     )

@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from sfumato.anonymise import AnonymisedTable, additive_noise, multiplicative_noise, rotation
 from sfumato.attacks.denoise import denoise_additive, denoise_multiplicative, input_output
 from sfumato.attacks.matrices import Floats, matrix
 from sfumato.attacks.result import AttackResult
 from sfumato.attacks.rotate import known_distribution, known_sample
 from sfumato.attacks.shows.scene import BARE, Case, Demonstration, Scene
 from sfumato.noise import laplace
-from sfumato.simulate import Simulator
 
 KNOWN = 40
 # Of a column's standard deviation; for factors, of the logarithm.
@@ -33,20 +33,9 @@ class Rows:
         spread = values.std(axis=0)
         self.values = (values - values.min(axis=0)) / np.where(spread > 0, spread, 1) + 1
         self.true = self.table(self.values)
-        self._draw = Simulator(scene.seed)
 
     def table(self, values: Floats) -> pa.Table:
         return pa.table({name: values[:, place] for place, name in enumerate(self.columns)})
-
-    def normal(self, name: str) -> Floats:
-        return self._draw.stream(name).normal(self.values.size).reshape(self.values.shape)
-
-    def rotated(self) -> Floats:
-        width = len(self.columns)
-        turn = np.linalg.qr(self._draw.stream("turn").normal(width * width).reshape(width, width))[0]
-        if np.linalg.det(turn) < 0:
-            turn[:, 0] *= -1
-        return np.asarray(self.values @ turn, dtype=np.float64)
 
     def private(self, *, positive: bool = False) -> Floats:
         """Laplace noise for replacing a whole row: columns are scaled to width 1, so a row moves by their number.
@@ -66,7 +55,7 @@ class Rows:
 
 
 def _shown(
-    name: str, says: str, rows: Rows, attack: Attack, method: str, perturbed: Floats, private: Floats
+    name: str, says: str, rows: Rows, attack: Attack, method: str, perturbed: AnonymisedTable, private: Floats
 ) -> Demonstration:
     promised = f"rows private by themselves, epsilon {rows.scene.epsilon:g}"
     return Demonstration(
@@ -74,7 +63,7 @@ def _shown(
         says,
         [
             Case(BARE, attack(rows.true, None, True)),
-            Case(method, attack(rows.table(perturbed), None, False)),
+            Case(method, attack(perturbed.to_arrow(), None, False)),
             Case(promised, attack(rows.table(private), rows.scene.epsilon, False)),
         ],
     )
@@ -82,13 +71,29 @@ def _shown(
 
 def show_known_sample(scene: Scene) -> Demonstration:
     rows = Rows(scene, "known_sample")
-    known = list(range(max(1, len(rows.columns))))
+    known = list(range(len(rows.columns) + 1))
 
     def attack(released: pa.Table, epsilon: float | None, bare: bool) -> AttackResult[Any]:  # noqa: ARG001
-        return known_sample(released, rows.true.take(known), known, rows.columns, truth=rows.true, epsilon=epsilon)
+        return known_sample(
+            released,
+            rows.true.take(known),
+            known,
+            rows.columns,
+            truth=rows.true,
+            method="least squares",
+            epsilon=epsilon,
+        )
 
     says = f"{len(known)} people are known, and where they stand in the release; that turns all others back."
-    return _shown("known_sample", says, rows, attack, "rotation", rows.rotated(), rows.private())
+    return _shown(
+        "known_sample",
+        says,
+        rows,
+        attack,
+        "rotation",
+        rotation(rows.true, rows.columns, seed=scene.seed),
+        rows.private(),
+    )
 
 
 def show_known_distribution(scene: Scene) -> Demonstration:
@@ -105,7 +110,15 @@ def show_known_distribution(scene: Scene) -> Demonstration:
         )
 
     says = "Nobody in the release is known; other people of the same kind are, and their axes are matched."
-    return _shown("known_distribution", says, rows, attack, "rotation", rows.rotated(), rows.private())
+    return _shown(
+        "known_distribution",
+        says,
+        rows,
+        attack,
+        "rotation",
+        rotation(rows.true, rows.columns, seed=scene.seed),
+        rows.private(),
+    )
 
 
 def show_denoise_additive(scene: Scene) -> Demonstration:
@@ -116,7 +129,7 @@ def show_denoise_additive(scene: Scene) -> Demonstration:
         return denoise_additive(released, rows.columns, noise=noise, truth=rows.true, epsilon=epsilon)
 
     says = "Noise half as wide as the data is drawn out along the axes where the data vary together."
-    noisy = rows.values + NOISE * rows.normal("noise")
+    noisy = additive_noise(rows.true, rows.columns, scale=NOISE, seed=scene.seed)
     return _shown("denoise_additive", says, rows, attack, "additive noise", noisy, rows.private())
 
 
@@ -128,7 +141,7 @@ def show_denoise_multiplicative(scene: Scene) -> Demonstration:
         return denoise_multiplicative(released, rows.columns, noise=noise, truth=rows.true, epsilon=epsilon)
 
     says = "Random factors are additive noise in logarithms, and come out the same way."
-    noisy = rows.values * np.exp(FACTOR * rows.normal("factors"))
+    noisy = multiplicative_noise(rows.true, rows.columns, scale=FACTOR, seed=scene.seed)
     return _shown(
         "denoise_multiplicative", says, rows, attack, "multiplicative noise", noisy, rows.private(positive=True)
     )
@@ -142,5 +155,5 @@ def show_input_output(scene: Scene) -> Demonstration:
         return input_output(released, rows.true.take(known), known, rows.columns, truth=rows.true, epsilon=epsilon)
 
     says = f"{len(known)} people are known before and after the perturbation; that shows how all were perturbed."
-    noisy = rows.values * np.exp(FACTOR * rows.normal("factors"))
+    noisy = multiplicative_noise(rows.true, rows.columns, scale=FACTOR, seed=scene.seed)
     return _shown("input_output", says, rows, attack, "multiplicative noise", noisy, rows.private(positive=True))

@@ -7,6 +7,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from sfumato.anonymise import mondrian
 from sfumato.attacks.shows.scene import Scene, session_on
 from sfumato.schema.columns import Category, Column
 
@@ -17,26 +18,9 @@ LARGEST_GRID = 20_000
 BINS, MOST_VALUES = 4, 20
 
 
-def halved(table: pa.Table, quasi: Sequence[str], k: int) -> pa.Table:
-    """Classes of at least k by splitting the widest column at its median, again and again (LeFevre et al. 2006).
-
-    Numbers become intervals, texts lists of the values in the class.
-    """
-    ranks = {name: _ranks(table[name]) for name in quasi}
-    released: dict[str, list[str]] = {name: [""] * table.num_rows for name in quasi}
-    pending = [np.arange(table.num_rows, dtype=np.int64)]
-    while pending:
-        rows = pending.pop()
-        if parts := _split(rows, [codes for codes, _ in ranks.values()], k):
-            pending.extend(parts)
-            continue
-        for name, (codes, values) in ranks.items():
-            text = _covering([values[code] for code in np.unique(codes[rows]).tolist()])
-            for row in rows.tolist():
-                released[name][row] = text
-    for name in quasi:
-        table = table.set_column(table.column_names.index(name), name, pa.array(released[name]))
-    return table
+def general(table: pa.Table, quasi: Sequence[str], k: int) -> pa.Table:
+    """The table in classes of at least k, by Mondrian."""
+    return mondrian(table, quasi, k=k).to_arrow()
 
 
 def _ranks(column: "pa.ChunkedArray[Any]") -> tuple[Integers, list[Any]]:
@@ -44,27 +28,6 @@ def _ranks(column: "pa.ChunkedArray[Any]") -> tuple[Integers, list[Any]]:
     values = sorted({value for value in listed if value is not None}) + ([None] if None in listed else [])
     place = {value: position for position, value in enumerate(values)}
     return np.array([place[value] for value in listed], dtype=np.int64), values
-
-
-def _split(rows: Integers, columns: list[Integers], k: int) -> list[Integers]:
-    """Two parts of at least k rows each, or nothing."""
-    if len(rows) < 2 * k:
-        return []
-    width = [np.ptp(codes[rows]) / max(1, int(codes.max())) for codes in columns]
-    for place in np.argsort(width)[::-1]:
-        codes = columns[place][rows]
-        below = codes <= np.sort(codes)[(len(rows) - 1) // 2]
-        if below.all():
-            below = codes < codes.max()
-        if k <= below.sum() <= len(rows) - k:
-            return [rows[below], rows[~below]]
-    return []
-
-
-def _covering(values: list[Any]) -> str:
-    if all(isinstance(value, int | float) and not isinstance(value, bool) for value in values):
-        return str(values[0]) if len(values) == 1 else f"[{min(values)}, {max(values)}]"
-    return str(values[0]) if len(values) == 1 else "{" + ", ".join(str(value) for value in values) + "}"
 
 
 def binned(scene: Scene, attack: str, sensitive: str) -> tuple[pa.Table, list[str]]:

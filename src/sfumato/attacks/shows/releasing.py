@@ -13,7 +13,7 @@ from sfumato.attacks.link import linking
 from sfumato.attacks.marginals import marginals
 from sfumato.attacks.promise import most_hits
 from sfumato.attacks.result import AttackResult
-from sfumato.attacks.shows.release import binned, halved, private_counts
+from sfumato.attacks.shows.release import binned, general, private_counts
 from sfumato.attacks.shows.scene import BARE, Case, Demonstration, Scene
 
 COUNT = "persons counted"
@@ -27,7 +27,7 @@ def show_linking(scene: Scene) -> Demonstration:
     numbers = np.arange(scene.table.num_rows)
     released = scene.table.select([*quasi, sensitive])
     register = scene.table.select(quasi).append_column(PERSON, pa.array(numbers))
-    general = halved(released, quasi, scene.k)
+    grouped = general(released, quasi, scene.k)
     table, keys = binned(scene, "linking", sensitive)
     counts = private_counts(table, keys, sensitive, scene.epsilon)
     guessed = skewness(counts, keys, sensitive, persons=table, weight=COUNT, epsilon=scene.epsilon)
@@ -36,15 +36,15 @@ def show_linking(scene: Scene) -> Demonstration:
         f"A register with names and {', '.join(quasi)} meets a table without names; the last line guesses {sensitive}.",
         [
             Case("names removed", linking(released, register, quasi, identity=PERSON, truth=numbers.tolist())),
-            Case(f"k-anonymous, k = {scene.k}", _linked(general, register, quasi)),
+            Case(f"k-anonymous, k = {scene.k}", _linked(grouped, register, quasi)),
             Case(_promised(scene), guessed),
         ],
     )
 
 
-def _linked(general: pa.Table, register: pa.Table, quasi: Sequence[str]) -> AttackResult[int]:
+def _linked(grouped: pa.Table, register: pa.Table, quasi: Sequence[str]) -> AttackResult[int]:
     """Each record of a generalised table is named after one of the persons who fit it; whoever fits alone is found."""
-    fits = covering(general, register, quasi)
+    fits = covering(grouped, register, quasi)
     persons = fits.sum(axis=0)
     return AttackResult(
         "linking",
@@ -52,7 +52,7 @@ def _linked(general: pa.Table, register: pa.Table, quasi: Sequence[str]) -> Atta
         float(np.mean(1 / np.maximum(persons, 1))),
         1 / register.num_rows,
         most_hits(0.0, None),
-        general.num_rows,
+        grouped.num_rows,
         {"found_alone": float(np.mean(persons == 1))},
     )
 
@@ -73,7 +73,7 @@ def show_skewness(scene: Scene) -> Demonstration:
 
 def _by_class(scene: Scene, name: str, attack: Attack, says: str) -> Demonstration:
     quasi, sensitive = scene.needs_quasi(name), scene.needs_sensitive(name, "marital_status")
-    general = halved(scene.table.select([*quasi, sensitive]), quasi, scene.k)
+    grouped = general(scene.table.select([*quasi, sensitive]), quasi, scene.k)
     table, keys = binned(scene, name, sensitive)
     counts = private_counts(table, keys, sensitive, scene.epsilon)
     return Demonstration(
@@ -81,7 +81,7 @@ def _by_class(scene: Scene, name: str, attack: Attack, says: str) -> Demonstrati
         says,
         [
             Case(BARE, attack(scene.table, quasi, sensitive)),
-            Case(f"k-anonymous, k = {scene.k}", attack(general, quasi, sensitive)),
+            Case(f"k-anonymous, k = {scene.k}", attack(grouped, quasi, sensitive)),
             Case(_promised(scene), attack(counts, keys, sensitive, persons=table, weight=COUNT, epsilon=scene.epsilon)),
         ],
     )
@@ -91,7 +91,7 @@ def show_intersection(scene: Scene) -> Demonstration:
     quasi, sensitive = scene.needs_quasi("intersection"), scene.needs_sensitive("intersection", "income")
     persons = scene.table.select([*quasi, sensitive])
     first, second = (
-        halved(persons, part, scene.k) for part in (quasi[: (len(quasi) + 1) // 2], quasi[len(quasi) // 2 :])
+        general(persons, part, scene.k) for part in (quasi[: (len(quasi) + 1) // 2], quasi[len(quasi) // 2 :])
     )
     first = _starred(first, quasi[(len(quasi) + 1) // 2 :])
     second = _starred(second, quasi[: len(quasi) // 2])
