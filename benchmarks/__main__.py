@@ -1,10 +1,10 @@
-"""python -m benchmarks [noise|engine|latency …] [--strict]: figures in one run, as ratios to peers."""
+"""python -m benchmarks [noise|engine|latency|attacks …] [--strict]: figures in one run, as ratios to peers."""
 
 import sys
 
-from benchmarks import engine, latency, noise
+from benchmarks import attacks, engine, latency, noise
 
-TOPICS = {"noise": noise.run, "latency": latency.run, "engine": engine.run}
+TOPICS = {"noise": noise.run, "latency": latency.run, "engine": engine.run, "attacks": attacks.run}
 
 
 def main(arguments: list[str]) -> int:

@@ -27,8 +27,9 @@ def membership(
     published: the means. targets: one row a person, one column a mean. reference: the means of the whole population.
     truth: whether each target is among those averaged. epsilon, delta: what all the means cost together.
 
-    recovered: the scores <x - reference, published - reference>. success: the share of the pairs of a member and an
-    outsider in which the member has the higher score (the area under the ROC curve). chance: one half.
+    recovered: the scores, the sum of (x - reference) (published - reference), each over the variance of a yes-or-no
+    fact where all references are shares between 0 and 1. success: the share of the pairs of a member and an outsider in
+    which the member has the higher score (the area under the ROC curve). chance: one half.
     bound: `most_hits(1/2, epsilon, delta)`; docs/proofs/attack-bounds.md. attempts: the pairs.
     """
     means, usual = np.asarray(published, dtype=np.float64), np.asarray(reference, dtype=np.float64)
@@ -37,7 +38,9 @@ def membership(
     for what, found in (("published", means.size), ("reference", usual.size)):
         if found != rows.shape[1]:
             raise lengths_differ(what, found, rows.shape[1])
-    scores = (rows - usual) @ (means - usual)
+    # Facts that nearly everybody or nearly nobody shares vary little, so a small step there says much.
+    variance = usual * (1 - usual) if ((usual > 0) & (usual < 1)).all() else np.ones_like(usual)
+    scores = (rows - usual) @ ((means - usual) / variance)
     inside = true_values(truth, len(rows))
     bound = most_hits(0.5, epsilon, delta)
     if inside is None:
