@@ -151,8 +151,10 @@ def test_noise_in_constant_work_tells_no_more_than_promised() -> None:
 
 @pytest.mark.slow
 def test_a_loop_tells_the_value_by_the_clock_and_exact_noise_does_not() -> None:
-    """A sum of sensitivity 10 at epsilon 1. How often the loop is caught depends on what else the machine does; that its
-    time follows the noise does not."""
+    """A sum of sensitivity 10 at epsilon 1.
+
+    How often the loop is caught depends on what else the machine does; that its time follows the noise does not.
+    """
     found = timing(looping_geometric(10.0), candidates=(0, 10), attempts=2_000, epsilon=1)
     assert found.measures["rank_correlation"] > 0.3
     safe = timing(

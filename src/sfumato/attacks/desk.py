@@ -11,7 +11,6 @@ from sfumato.attacks.answers import number_of
 from sfumato.attacks.tabular import as_arrow
 from sfumato.attacks.wordings import set_too_small
 from sfumato.engines.duckdb import DuckDBEngine
-from sfumato.engines.emit import quoted
 from sfumato.schema.columns import Column, Float, Int, Text
 from sfumato.schema.numbers import Number, whole
 from sfumato.schema.table import Schema
@@ -45,7 +44,7 @@ def table_desk(
 
     def ask(condition: str) -> float:
         # The attacker's own words meet the bare table here: this is what a careless desk does.
-        sql = f"SELECT COUNT(*), {measure} FROM {quoted(TABLE)} WHERE {condition}"  # noqa: S608
+        sql = f"SELECT COUNT(*), {measure} FROM {TABLE} WHERE {condition}"  # noqa: S608
         ((count, value),) = engine.run(sql)
         if least and not least <= count <= rows.num_rows - least:
             raise set_too_small(least)
@@ -57,7 +56,7 @@ def table_desk(
 
 def session_desk(session: Session, *, spend: Number, measure: str = "COUNT(*)", fresh: bool = True) -> Ask:
     """Answers `measure` over the rows that meet a condition, through a session that pays `spend` a question."""
-    table = quoted(session.schema.table)
+    table = '"' + session.schema.table.replace('"', '""') + '"'
 
     def ask(condition: str) -> float:
         sql = f"SELECT {measure} AS answer FROM {table} WHERE {condition}"  # noqa: S608

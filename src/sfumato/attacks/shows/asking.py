@@ -83,7 +83,7 @@ def show_averaging(scene: Scene) -> Demonstration:
         "The same question about one person again and again; fresh noise averages out.",
         [
             Case(BARE, averaging(table_desk(table), questions, repeats=1, truth=bits)),
-            Case("fresh noise, asked 50 times", averaging(noisy, questions, repeats=50, truth=bits)),
+            Case("fresh noise, asked 20 times", averaging(noisy, questions, repeats=20, truth=bits)),
             Case(_promised(scene), private),
         ],
     )
