@@ -184,4 +184,4 @@ def _order(values: "pa.Array[Any]", texts: Sequence[str | None], numbers: Reals 
             sorted(range(len(texts)), key=lambda position: (texts[position] is None, texts[position] or "")),
             dtype=np.int64,
         ).reshape(len(texts))
-    return np.asarray(pc.sort_indices(values, null_placement="at_end").to_numpy(), dtype=np.int64)
+    return np.asarray(pc.sort_indices(values).to_numpy(), dtype=np.int64)

@@ -26,6 +26,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "compare": ("sfumato.cli.compare", "Older methods and differential privacy, measured on the same table."),
     "account": ("sfumato.cli.account", "What several mechanisms cost together, by every bound."),
     "epsilon": ("sfumato.cli.epsilon", "What an epsilon means, in words, numbers and a plot."),
+    "anonymise": ("sfumato.cli.anonymise", "Older methods that change a table: k-anonymity and its kin."),
+    "risk": ("sfumato.cli.risk", "Measure who stands out in a table."),
 }
 
 
