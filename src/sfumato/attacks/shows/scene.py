@@ -22,7 +22,7 @@ from sfumato.schema.numbers import exact_positive
 from sfumato.schema.unit import Row
 from sfumato.session import Session, protect
 
-BARE = "unprotected"
+BARE = "the table as it stands"
 QUASI = ("age", "sex", "zip", "education")
 COLUMNS = ("age", "education_num", "hours_per_week", "income")
 FEWEST = 30
