@@ -60,7 +60,7 @@ def attack(
     chosen = list(SHOWS) if name == EVERY else [name]
     shown: list[Demonstration] = []
     with Progress(console=Console(stderr=True), transient=True, disable=not Console(stderr=True).is_terminal) as bar:
-        step = bar.add_task("Attacking …", total=len(chosen))
+        step = bar.add_task("Attacking …", total=len(chosen) if len(chosen) > 1 else None)
         for each in chosen:
             bar.update(step, description=each.replace("_", " "))
             shown.append(
