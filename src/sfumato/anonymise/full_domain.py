@@ -9,10 +9,11 @@ import numpy as np
 import pyarrow as pa
 
 from sfumato.anonymise.columns import Coded, Codes, Flags, code, summed, taken
+from sfumato.anonymise.covers import Cover, Members
 from sfumato.anonymise.criteria import SLACK, Sensitive, Wanted, sensitive_column, wanted
 from sfumato.anonymise.hierarchies import Hierarchy, Levels, hierarchy, levels
 from sfumato.anonymise.lattice import METRICS, Node, Problem, problem
-from sfumato.anonymise.result import AnonymisedTable, Cover, Lost
+from sfumato.anonymise.result import AnonymisedTable, Lost
 from sfumato.anonymise.roles import apart, checked_roles
 from sfumato.anonymise.search import Progress, exhaustive, flash
 from sfumato.anonymise.tables import Source, named, read_table
@@ -118,7 +119,7 @@ def k_anonymity(
         distance=distance,
     )
     limit = share_of_rows(suppression)
-    ladders = {name: ladder(request, name) for name in request.quasi}
+    ladders = {name: ladder(request, name, Hierarchy.automatic()) for name in request.quasi}
     # Columns of few values first: the long ones are then counted in the innermost and smallest tables.
     ordered = sorted(ladders.values(), key=lambda found: found.column.size)
     allowed = int(limit * request.table.num_rows)
@@ -138,11 +139,10 @@ def share_of_rows(value: float) -> Fraction:
     return share
 
 
-def ladder(request: Prepared, name: str) -> Levels:
-    """The column of a quasi-identifier, climbed by its own hierarchy or an automatic one."""
+def ladder(request: Prepared, name: str, otherwise: Hierarchy) -> Levels:
+    """The column of a quasi-identifier, climbed by its own hierarchy or another one."""
     column = code(request.table, name)
-    rule = hierarchy(request.rules[name], name) if name in request.rules else Hierarchy.automatic()
-    return levels(column, rule)
+    return levels(column, hierarchy(request.rules[name], name) if name in request.rules else otherwise)
 
 
 def _released(request: Prepared, asked: Problem, node: Node, place: Codes, checks: int) -> AnonymisedTable:
@@ -256,7 +256,5 @@ def _loss(asked: Problem, node: Node, bad: Flags) -> float:
 
 
 def _cover(found: Levels, level: int, labels: Codes) -> Cover:
-    table = found.tables[level]
-    members = np.zeros((len(found.labels[level]), found.column.size))
-    members[table, np.arange(found.column.size)] = 1
-    return Cover(labels, members / np.maximum(members.sum(axis=1, keepdims=True), 1), found.column.texts)
+    places = np.arange(found.column.size, dtype=np.int64)
+    return Cover(labels, len(found.labels[level]), Members(found.tables[level], places))

@@ -4,21 +4,19 @@ All parts of one depth are halved together, so that the work is a few passes ove
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from sfumato.anonymise.columns import Codes, Flags, Reals, summed, taken
+from sfumato.anonymise.covers import Cover, labelled
 from sfumato.anonymise.full_domain import Prepared, finished, ladder, prepare
-from sfumato.anonymise.hierarchies import HIDDEN, Levels
+from sfumato.anonymise.hierarchies import Hierarchy, Levels
 from sfumato.anonymise.lattice import Groups, Problem, problem
-from sfumato.anonymise.result import AnonymisedTable, Cover
+from sfumato.anonymise.result import AnonymisedTable
 from sfumato.anonymise.search import Progress
 from sfumato.anonymise.wordings import unreachable
-
-JOINED = " | "
 
 
 def mondrian(
@@ -52,7 +50,7 @@ def mondrian(
         hierarchies=hierarchies,
         distance=distance,
     )
-    ladders = [ladder(request, name) for name in request.quasi]
+    ladders = [ladder(request, name, Hierarchy.hidden()) for name in request.quasi]
     asked, place = problem(ladders, request.secret, request.want, allowed=0, metric="loss")
     if not _good(asked, np.zeros(len(asked.counts), dtype=np.int64), 1)[0]:
         raise unreachable(str(request.want))
@@ -168,15 +166,6 @@ def _allowed(asked: Problem, rows: Codes, part: Codes, tried: Flags, count: int)
     return tried & ~failed[part]
 
 
-@dataclass(frozen=True, slots=True)
-class Labelled:
-    """What the parts are called in one column: a label for each part, the values under it, its loss."""
-
-    labels: list[str | None]
-    members: Reals
-    loss: Reals
-
-
 def _released(
     request: Prepared, asked: Problem, ladders: Sequence[Levels], parts: Codes, count: int, place: Codes
 ) -> AnonymisedTable:
@@ -186,18 +175,11 @@ def _released(
     weights = summed(parts, asked.counts, count)
     for levels, row in zip(ladders, asked.rows, strict=True):
         name = levels.column.name
-        present = np.zeros((count, levels.column.size), dtype=np.bool_)
-        present[parts, row] = True
-        found = _labelled(levels, present, given=name in request.rules)
-        texts = list(dict.fromkeys(found.labels))
-        where = {label: place for place, label in enumerate(texts)}
-        number = np.array([where[label] for label in found.labels], dtype=np.int64)
-        first = np.zeros(len(texts), dtype=np.int64)
-        first[number] = np.arange(count)
-        labels = number[parts[place]]
-        columns[name] = taken(pa.array(texts, type=pa.string()), labels)
-        covers[name] = Cover(labels, found.members[first], levels.column.texts)
-        losses += float((found.loss * weights).sum())
+        found = labelled(levels, parts, row, count, given=name in request.rules)
+        labels = found.of_part[parts[place]]
+        columns[name] = taken(pa.array(found.texts, type=pa.string()), labels)
+        covers[name] = Cover(labels, len(found.texts), found.members)
+        losses += float((found.loss[found.of_part] * weights).sum())
     lost = {
         "loss": losses / (asked.total * len(ladders)),
         "discernibility": float((weights**2).sum()),
@@ -206,51 +188,3 @@ def _released(
     }
     kept = np.arange(request.table.num_rows, dtype=np.int64)
     return finished(request, columns, kept, covers, lost)
-
-
-def _labelled(levels: Levels, present: Flags, *, given: bool) -> Labelled:
-    column = levels.column
-    low, high = present.argmax(axis=1), present.shape[1] - 1 - present[:, ::-1].argmax(axis=1)
-    if given and column.numbers is None and not column.ordered:
-        return _common(levels, present, low)
-    single = low == high
-    if column.ordered:
-        within = np.arange(column.size)
-        members = (within >= low[:, None]) & (within <= high[:, None])
-    else:
-        members = present
-    blanks = (members & column.blank).any(axis=1) & ~single
-    members = np.where(blanks[:, None], True, members)
-    labels: list[str | None] = []
-    for part, (first, last) in enumerate(zip(low.tolist(), high.tolist(), strict=True)):
-        if first == last:
-            labels.append(column.texts[first])
-        elif blanks[part] or members[part].all():
-            labels.append(HIDDEN)
-        elif column.ordered:
-            labels.append(f"[{column.texts[first]}, {column.texts[last]}]")
-        else:
-            labels.append(JOINED.join(str(column.texts[value]) for value in np.flatnonzero(members[part])))
-    counts = members.sum(axis=1)
-    loss = (counts - 1) / max(column.size - 1, 1)
-    if column.numbers is not None and np.isfinite(column.numbers).all():
-        span = column.numbers.max() - column.numbers.min()
-        loss = (column.numbers[high] - column.numbers[low]) / (span or 1.0)
-    return Labelled(labels, members / counts[:, None], np.asarray(loss, dtype=np.float64))
-
-
-def _common(levels: Levels, present: Flags, low: Codes) -> Labelled:
-    """The lowest group of the hierarchy that holds all values of a part."""
-    count = len(present)
-    labels: list[str | None] = [None] * count
-    members, loss = np.zeros((count, levels.column.size)), np.zeros(count)
-    waiting = np.ones(count, dtype=np.bool_)
-    for table, names, cost in zip(levels.tables, levels.labels, levels.loss, strict=True):
-        label = table[low]
-        same = ~(present & (table != label[:, None])).any(axis=1) & waiting
-        for part in np.flatnonzero(same):
-            labels[part] = names[label[part]]
-        members[same] = table == label[same][:, None]
-        loss[same] = cost[label[same]]
-        waiting &= ~same
-    return Labelled(labels, members / members.sum(axis=1, keepdims=True), loss)

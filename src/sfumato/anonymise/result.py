@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from sfumato.anonymise.columns import Codes, Reals
+from sfumato.anonymise.columns import Codes
+from sfumato.anonymise.covers import Cover
 from sfumato.anonymise.tables import Source, to_pandas, to_polars, write_table
 
 # method -> the attacks that break it
@@ -26,18 +27,6 @@ ATTACKS: dict[str, tuple[str, ...]] = {
     "micro-aggregation": ("homogeneity", "intersection of two releases"),
     "swapping": ("linking on columns that were not swapped", "background knowledge"),
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Cover:
-    """What the released labels of a column stand for: for each label the values of the original under it.
-
-    labels: the label of each released row. members: (labels, values) shares, each row adding up to 1.
-    """
-
-    labels: Codes
-    members: Reals
-    texts: tuple[str | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +70,7 @@ class AnonymisedTable:
 
     k, l, t: measured on the finished table, not taken from what was asked; None without quasi-identifiers or sensitive
     columns. kept: the row of the original behind each row. checks: nodes looked at by a search. notes: rules that were
-    applied on the way.
+    applied on the way. covers: what the released labels stand for.
     """
 
     method: str

@@ -188,12 +188,15 @@ def _descend(
             up[levels.tables[level - 1]] = table
             label = up[label]
         width = len(levels.labels[level])
-        keys, counts = added_up((prefix * width + label) * ends + end, counts, prefixes * width * ends)
-        # Division by one number is fast; np.divmod is not.
-        labelled = keys // ends
-        end = keys - labelled * ends
-        prefix = labelled // width
-        label = labelled - prefix * width
+        if level == 0:  # nothing has merged yet
+            labelled = prefix * width + label
+        else:
+            keys, counts = added_up((prefix * width + label) * ends + end, counts, prefixes * width * ends)
+            # Division by one number is fast; np.divmod is not.
+            labelled = keys // ends
+            end = keys - labelled * ends
+            prefix = labelled // width
+            label = labelled - prefix * width
         node = (*chosen, level)
         if len(node) < len(problem.levels):
             _descend(problem, suffixes, best, node, (labelled, prefixes * width), end, counts, progress)

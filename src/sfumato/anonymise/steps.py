@@ -4,12 +4,13 @@ import re
 from collections.abc import Callable, Sequence
 from datetime import date
 from decimal import Decimal
+from fractions import Fraction
 from itertools import pairwise
-from math import ceil, floor, isfinite, log2, log10
+from math import ceil, floor, log2, log10
 
 import numpy as np
 
-from sfumato.anonymise.columns import NUMBER, Coded
+from sfumato.anonymise.columns import NUMBER, Coded, Reals
 from sfumato.anonymise.wordings import date_units_wrong, hierarchy_needs, widths_wrong
 from sfumato.errors import not_a_number
 from sfumato.schema.numbers import exact
@@ -27,6 +28,7 @@ UNITS: dict[str, Callable[[date], str]] = {
 }
 DEFAULT_UNITS = ("month", "year", "decade")
 MASK = "*"
+EDGE = 1e-9
 # The finest automatic interval cuts the range into about so many.
 AUTOMATIC_PARTS = 32
 LONGEST_CODE = 20
@@ -48,18 +50,28 @@ def intervals(widths: Sequence[float | Decimal], origin: float | Decimal = 0) ->
     def climb(column: Coded) -> list[Ladder | None]:
         if column.numbers is None:
             raise hierarchy_needs(column.name, "intervals", "numbers")
-        ladders: list[Ladder | None] = []
-        for value in column.numbers.tolist():
-            if not isfinite(value):
-                ladders.append(None if value != value else (MASK,) * len(steps))
-                continue
-            lows = [(exact(value, "value") - start) // step * step + start for step in steps]
-            ladders.append(
-                tuple(f"[{_shown(low)}, {_shown(low + step)}[" for low, step in zip(lows, steps, strict=True))
-            )
-        return ladders
+        named = [_named(column.numbers, step, start) for step in steps]
+        return [
+            None if value != value else ladder
+            for value, ladder in zip(column.numbers.tolist(), zip(*named, strict=True), strict=True)
+        ]
 
     return climb
+
+
+def _named(numbers: Reals, step: Fraction, start: Fraction) -> list[str]:
+    """The interval of each number. Doubles decide, except near an edge, where fractions do."""
+    finite = np.isfinite(numbers)
+    scaled = (np.where(finite, numbers, 0.0) - float(start)) / float(step)
+    places = np.floor(scaled)
+    near = finite & (np.abs(scaled - np.round(scaled)) <= EDGE * np.maximum(1.0, np.abs(scaled)))
+    for place in np.flatnonzero(near):
+        places[place] = float((exact(float(numbers[place]), "value") - start) // step)
+    found = {
+        place: f"[{_shown(start + int(place) * step)}, {_shown(start + (int(place) + 1) * step)}["
+        for place in np.unique(places).tolist()
+    }
+    return [found[place] if known else MASK for place, known in zip(places.tolist(), finite.tolist(), strict=True)]
 
 
 def dates(units: Sequence[str]) -> Climb:

@@ -8,7 +8,8 @@ import numpy as np
 import pyarrow as pa
 
 from sfumato.anonymise.columns import Coded, Reals, code
-from sfumato.anonymise.result import AnonymisedTable, Cover
+from sfumato.anonymise.covers import Cover, Members
+from sfumato.anonymise.result import AnonymisedTable
 from sfumato.anonymise.tables import named, read_table
 from sfumato.anonymise.verify import groups_of
 from sfumato.anonymise.wordings import nothing_to_compare, rows_differ
@@ -90,7 +91,7 @@ def query_error(
             inside = np.zeros(size)
             inside[low : low + length] = 1
             truth *= inside[coded[name].codes]
-            estimate *= (covers[name].members @ inside)[covers[name].labels]
+            estimate *= covers[name].shares(inside)[covers[name].labels]
         count = float(truth.sum())
         errors[query] = abs(float(estimate.sum()) - count) / max(count, FLOOR * source.num_rows)
     return QueryError(float(np.median(errors)), float(errors.mean()), float(errors.max()), len(errors))
@@ -101,20 +102,20 @@ def _cover(result: AnonymisedTable, released: pa.Table, column: Coded) -> Cover:
     if column.name in result.covers:
         return result.covers[column.name]
     new = code(released, column.name)
-    members = np.zeros((new.size, column.size))
+    labels = np.arange(new.size, dtype=np.int64)
     if column.numbers is not None and new.numbers is not None:
         filled = np.flatnonzero(~np.isnan(column.numbers))
-        places = filled[_nearest(column.numbers[filled], new.numbers)]
-        numbered = ~np.isnan(new.numbers)
-        members[np.flatnonzero(numbered), places[numbered]] = 1
-        return Cover(new.codes, members, column.texts)
+        numbered = labels[~np.isnan(new.numbers)]
+        places = filled[_nearest(column.numbers[filled], new.numbers[numbered])]
+        return Cover(new.codes, new.size, Members(numbered, places))
     where = {text: place for place, text in enumerate(column.texts)}
+    owners, values = [], []
     for label, text in enumerate(new.texts):
-        if text in where:
-            members[label, where[text]] = 1
-        else:  # hidden: anything
-            members[label] = 1 / column.size
-    return Cover(new.codes, members, column.texts)
+        # What is no value of the original is hidden, and may be any.
+        under = np.array([where[text]]) if text in where else np.arange(column.size)
+        owners.append(np.full(len(under), label, dtype=np.int64))
+        values.append(under)
+    return Cover(new.codes, new.size, Members(np.concatenate(owners), np.concatenate(values)))
 
 
 def _nearest(sorted_numbers: Reals, numbers: Reals) -> Any:

@@ -254,10 +254,6 @@ def rows_differ(first: int, second: int) -> UsageError:
     )
 
 
-def value_not_named(column: str) -> UsageError:
-    return UsageError(f'a value to suppress does not occur in "{column}".', "Check its spelling.")
-
-
 def nothing_to_compare() -> UsageError:
     return UsageError(
         "original and result share no column that can be asked about.", "Name the columns, e.g. columns=[…]."
