@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from sfumato.anonymise.mondrian import JOINED
+from sfumato.anonymise.covers import JOINED
 from sfumato.attacks.tabular import as_arrow, need_column
 from sfumato.attacks.wordings import hierarchy_unreadable
 
