@@ -1,14 +1,16 @@
-"""python -m benchmarks [topic …] [--strict]: figures in one run, as ratios to peers."""
+"""python -m benchmarks [noise|accounting|latency|engine|anonymise|attacks|geo|local …] [--strict]: figures in one run, as ratios to peers."""
 
 import sys
 
-from benchmarks import accounting, engine, geo, latency, local, noise
+from benchmarks import accounting, anonymise, attacks, engine, geo, latency, local, noise
 
 TOPICS = {
     "noise": noise.run,
     "accounting": accounting.run,
     "latency": latency.run,
     "engine": engine.run,
+    "anonymise": anonymise.run,
+    "attacks": attacks.run,
     "geo": geo.run,
     "local": local.run,
 }

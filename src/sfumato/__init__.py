@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sfumato import accounting, attacks, audit, datasets, errors, geo, local, noise
+    from sfumato import accounting, anonymise, attacks, audit, datasets, errors, geo, local, noise
     from sfumato.query.finish import Answer
     from sfumato.schema.budget import Budget
     from sfumato.schema.columns import Category, Float, Identifier, Int, Text
@@ -31,6 +31,7 @@ __all__ = [
     "Session",
     "Text",
     "accounting",
+    "anonymise",
     "attacks",
     "audit",
     "datasets",
@@ -56,7 +57,7 @@ _HOMES = {
     "open": "sfumato.session",
     "protect": "sfumato.session",
 }
-_MODULES = ("accounting", "attacks", "audit", "datasets", "errors", "geo", "local", "noise")
+_MODULES = ("accounting", "anonymise", "attacks", "audit", "datasets", "errors", "geo", "local", "noise")
 
 
 def __getattr__(name: str) -> Any:

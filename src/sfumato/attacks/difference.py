@@ -2,11 +2,11 @@
 
 import math
 from collections.abc import Callable
-from numbers import Real
-from typing import Any, SupportsFloat
+from typing import SupportsFloat
 
+from sfumato.attacks.answers import finite, number_of
 from sfumato.attacks.result import AttackResult
-from sfumato.errors import BudgetExceeded, UsageError, not_a_number, not_finite, not_positive, not_whole, out_of_range
+from sfumato.errors import BudgetExceeded, UsageError, not_positive, not_whole, out_of_range
 
 
 def differencing(
@@ -50,7 +50,7 @@ def differencing(
     estimates: list[float] = []
     for _ in range(repeats):
         try:
-            estimates.append(_number(ask(with_target)) - _number(ask(without_target)))
+            estimates.append(number_of(ask(with_target)) - number_of(ask(without_target)))
         except BudgetExceeded:
             break
     if truth is None:
@@ -69,13 +69,13 @@ def differencing(
 
 
 def _chance(tolerance: float, plausible: tuple[float, float] | None, truth: float | None) -> float:
-    if _finite("tolerance", tolerance) <= 0:
+    if finite("tolerance", tolerance) <= 0:
         raise not_positive("tolerance", str(tolerance))
     if truth is not None:
-        _finite("truth", truth)
+        finite("truth", truth)
     if plausible is None:
         return 0.0
-    low, high = (_finite("plausible", end) for end in plausible)
+    low, high = (finite("plausible", end) for end in plausible)
     if not low < high:
         raise UsageError("the plausible range is empty.", "Give the lower end first, e.g. plausible=(0, 200_000).")
     if truth is not None and not low <= truth <= high:
@@ -86,13 +86,13 @@ def _chance(tolerance: float, plausible: tuple[float, float] | None, truth: floa
 
 
 def _bound(chance: float, plausible: tuple[float, float] | None, epsilon: float | None, delta: float) -> float | None:
-    if not 0 <= _finite("delta", delta) <= 1:
+    if not 0 <= finite("delta", delta) <= 1:
         raise out_of_range("delta", "0", "1", str(delta))
     if epsilon is None:
         if delta > 0:
             raise UsageError("delta is given without epsilon.", "Give both, e.g. epsilon=1, delta=1e-6.")
         return None
-    if _finite("epsilon", epsilon) < 0:
+    if finite("epsilon", epsilon) < 0:
         raise out_of_range("epsilon", "0", "infinity", str(epsilon))
     if plausible is None:
         raise UsageError(
@@ -101,22 +101,3 @@ def _bound(chance: float, plausible: tuple[float, float] | None, epsilon: float 
         )
     # e^700 still fits into a double.
     return min(1.0, math.exp(min(float(epsilon), 700.0)) * chance + delta)
-
-
-def _finite(what: str, value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, Real):
-        raise not_a_number(what, repr(value))
-    if not math.isfinite(value):
-        raise not_finite(what)
-    return float(value)
-
-
-def _number(answer: object) -> float:
-    if isinstance(answer, SupportsFloat) and not isinstance(answer, bool):
-        number = float(answer)
-        if math.isfinite(number):
-            return number
-    raise UsageError(
-        f"ask gave a {type(answer).__name__} that is not a finite number.",
-        'Let it return the one number, e.g. lambda question: session.ask(question, spend=0.1).rows[0]["total"].',
-    )

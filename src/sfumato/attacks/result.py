@@ -1,7 +1,9 @@
 """What an attack came to."""
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Generic, TypeVar
 
 from sfumato.errors import UsageError
@@ -17,6 +19,7 @@ class AttackResult(Generic[Found]):
     chance      share that a guess without the data would hit
     bound       share that the promised privacy allows on average; None when nothing is promised
     attempts    how often the attacker tried: records for linking, pairs of questions for differencing
+    measures    what else the attack measured, by name: an error, a share before the attack
     """
 
     name: str
@@ -25,6 +28,7 @@ class AttackResult(Generic[Found]):
     chance: float
     bound: float | None
     attempts: int
+    measures: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         shares = {"chance": self.chance} | ({} if math.isnan(self.success) else {"success": self.success})
@@ -34,6 +38,7 @@ class AttackResult(Generic[Found]):
                 raise UsageError(f"{what} must lie between 0 and 1.", "It is a share of the attempts.")
         if self.attempts < 0:
             raise UsageError("attempts must not be negative.", "Count the attempts that were made.")
+        object.__setattr__(self, "measures", MappingProxyType(dict(self.measures)))
 
     def summary(self) -> str:
         """One line without any recovered value, fit for a log or a report."""

@@ -8,14 +8,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from sfumato.anonymise.result import AnonymisedTable
 from sfumato.errors import UsageError, did_you_mean, quoted
 
 _HINT = "Pass an Arrow, pandas or Polars table, or a list of dicts."
 
 
 def as_arrow(table: object, what: str) -> pa.Table:
-    """The rows of an Arrow, pandas or Polars table or of a list of dicts, in the same order."""
+    """The rows of an anonymised, Arrow, pandas or Polars table or of a list of dicts, in the same order."""
     try:
+        if isinstance(table, AnonymisedTable):
+            table = table.to_arrow()
         if isinstance(table, pa.Table):
             arrow = _without_views(table)
         elif isinstance(table, list | tuple) and all(isinstance(row, Mapping) for row in table):

@@ -27,6 +27,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "account": ("sfumato.cli.account", "What several mechanisms cost together, by every bound."),
     "epsilon": ("sfumato.cli.epsilon", "What an epsilon means, in words, numbers and a plot."),
     "audit": ("sfumato.cli.audit", "Attack every mechanism and every aggregate of Sfumato itself."),
+    "attack": ("sfumato.cli.attack", "Attacks on the bare table, on older protections and on differential privacy."),
+    "compare": ("sfumato.cli.compare", "Older methods and differential privacy, measured on the same table."),
+    "anonymise": ("sfumato.cli.anonymise", "Older methods that change a table: k-anonymity and its kin."),
+    "risk": ("sfumato.cli.risk", "Measure who stands out in a table."),
 }
 
 

@@ -19,6 +19,7 @@ from sfumato.errors import (
 )
 from sfumato.schema.budget import Budget
 from sfumato.schema.columns import Category, Column, Float, Identifier, Int, Text
+from sfumato.schema.roles import ROLES
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person, Row, Unit
 
@@ -45,6 +46,7 @@ class Policy:
     budget: Budget
     ledger: Path
     anchor: Path | None
+    roles: Mapping[str, str]
 
 
 def load_policy(path: Path) -> Policy:
@@ -73,6 +75,7 @@ def load_policy(path: Path) -> Policy:
         budget=_budget(_section(content, "budget", name), name),
         ledger=path.parent / str(ledger["path"]) if "path" in ledger else source.with_suffix(".ledger"),
         anchor=path.parent / str(ledger["anchor"]) if "anchor" in ledger else None,
+        roles=_roles(content.get("columns", {}), name),
     )
 
 
@@ -135,8 +138,8 @@ def _columns(section: object, name: str) -> dict[str, Column]:
             raise policy_unknown(name, f"columns.{column}", str(kind), COLUMN_TYPES)
         build, parameters = COLUMN_TYPES[kind]
         for parameter in declaration:
-            if parameter not in ("type", *parameters):
-                raise policy_unknown(name, f"columns.{column}", parameter, ("type", *parameters))
+            if parameter not in ("type", "role", *parameters):
+                raise policy_unknown(name, f"columns.{column}", parameter, ("type", "role", *parameters))
         if kind == "category" and "values" not in declaration:
             raise policy_lacks(
                 name, f"columns.{column}", "values", f'{column} = {{ type = "category", values = ["a"] }}'
@@ -146,3 +149,16 @@ def _columns(section: object, name: str) -> dict[str, Column]:
         except SfumatoError as error:
             raise policy_wrong(name, f"[columns] {column}", error) from None
     return columns
+
+
+def _roles(section: Mapping[str, Mapping[str, Any]], name: str) -> dict[str, str]:
+    """What the owner says a column is when the table is anonymised; an identifier needs no role."""
+    roles = {}
+    for column, declaration in section.items():
+        role = declaration.get("role", "identifier" if declaration["type"] == "identifier" else None)
+        if role is None:
+            continue
+        if role not in ROLES:
+            raise policy_unknown(name, f"columns.{column}", str(role), ROLES)
+        roles[column] = str(role)
+    return roles

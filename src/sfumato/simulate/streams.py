@@ -61,6 +61,11 @@ class Stream:
         # The quantile of 0 is minus infinity.
         return normal_quantile(np.maximum(self.uniform(count), 2.0**-54))
 
+    def laplace(self, count: int) -> NDArray[np.float64]:
+        """Laplace values of scale 1."""
+        share = self.uniform(count) - 0.5 + 2.0**-54  # never at the ends, whose quantiles are infinite
+        return np.asarray(-np.sign(share) * np.log1p(-2 * np.abs(share)), dtype=np.float64)
+
     def permutation(self, count: int) -> NDArray[np.int64]:
         """The numbers 0 to count - 1 in random order."""
         return np.argsort(self.uniform(count), kind="stable").astype(np.int64)

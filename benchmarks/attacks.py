@@ -1,0 +1,161 @@
+"""The figures of the attacks, on the census extract (../shared/data/adult) and on secrets made up."""
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv as csv
+
+import sfumato as sf
+from benchmarks.measure import Report
+from sfumato.attacks.promise import most_hits, most_told_apart
+from sfumato.simulate import Simulator
+
+ADULT = Path(__file__).parents[2] / "shared" / "data" / "adult"
+GROWING = (
+    (("age", "sex", "race", "education"), 0.027),
+    (("marital_status", "occupation"), 0.263),
+    (("workclass", "native_country"), 0.422),
+    (("hours_per_week",), 0.677),
+)
+NUMBERS = ["age", "education_num", "capital_gain", "capital_loss", "hours_per_week", "fnlwgt"]
+PEOPLE, QUESTIONS = 256, 1_024
+
+
+def run() -> list[Report]:
+    reports = [_reconstruction(), _membership(), _clocks()]
+    return [*(_adult() if (ADULT / "train.csv").exists() else []), *reports]
+
+
+def census() -> pa.Table:
+    parts = [csv.read_csv(ADULT / f"{name}.csv") for name in ("train", "test")]
+    whole = pa.concat_tables(parts, promote_options="default")
+    place = whole.column_names.index("income")
+    return whole.set_column(place, "income", pc.utf8_rtrim(whole["income"], "."))
+
+
+def _adult() -> list[Report]:
+    table = census()
+    return [_linking(table), _homogeneity(table), _rotation(table)]
+
+
+def _linking(table: pa.Table) -> Report:
+    report = Report("Linking: rows of the census extract that columns single out")
+    everybody, columns = list(range(table.num_rows)), []
+    register = table.append_column("who", pa.array(everybody))
+    for more, wanted in GROWING:
+        columns += more
+        start = time.perf_counter()
+        found = sf.attacks.linking(table, register, columns, identity="who", truth=everybody)
+        report.add(f"{len(columns)} columns, share named", found.success, "", at_least=wanted - 0.0006)
+        report.add("  seconds", time.perf_counter() - start, "s", at_most=5)
+    return report
+
+
+def _homogeneity(table: pa.Table) -> Report:
+    report = Report("Homogeneity: classes of at least 5 by decade, sex, race and education")
+    quasi = ["age", "sex", "race", "education"]
+    decade = pc.cast(pc.multiply(pc.divide(table["age"], 10), 10), pa.string())
+    coarse = table.set_column(0, "age", decade)
+    large = coarse.group_by(quasi).aggregate([([], "count_all")]).filter(pc.field("count_all") >= 5)
+    kept = coarse.join(large.drop_columns(["count_all"]), quasi, join_type="inner")
+    start = time.perf_counter()
+    found = sf.attacks.homogeneity(kept, quasi, "income")
+    report.add("classes", large.num_rows, "")
+    report.add("classes with one income", len(found.recovered), "", at_least=125)
+    report.add("share of all rows in them", found.success * kept.num_rows / table.num_rows, "", at_least=0.07)
+    report.add("seconds", time.perf_counter() - start, "s", at_most=1)
+    return report
+
+
+def _rotation(table: pa.Table) -> Report:
+    report = Report("Rotation of six numeric columns")
+    values = np.stack([table[name].to_numpy().astype(float) for name in NUMBERS], axis=1)
+    values = (values - values.mean(axis=0)) / values.std(axis=0) + 3
+    turn = np.linalg.qr(Simulator(0).stream("turn").normal(36).reshape(6, 6))[0]
+    turn[:, 0] *= np.sign(np.linalg.det(turn))
+    true, turned = _table(values), _table(values @ turn)
+    for rows, most in ((3, None), (5, 1e-9)):
+        found = sf.attacks.known_sample(turned, true.slice(0, rows), range(rows), NUMBERS, truth=true)
+        report.add(f"error with {rows} known rows", found.measures["rmse"], "deviations", at_most=most)
+    half = len(values) // 2
+    found = sf.attacks.known_distribution(
+        turned.slice(0, half), true.slice(half), NUMBERS, truth=true.slice(0, half), tolerance=0.5
+    )
+    report.add("error with no known row", found.measures["rmse"], "deviations", at_most=0.5)
+    noisy = values + Simulator(1).stream("noise").normal(values.size).reshape(values.shape)
+    found = sf.attacks.denoise_additive(_table(noisy), NUMBERS, noise=1.0, truth=true)
+    report.add("error under noise of one deviation", found.measures["rmse"], "deviations", at_most=0.71)
+    return report
+
+
+def _table(values: np.ndarray) -> pa.Table:
+    return pa.table({name: values[:, place] for place, name in enumerate(NUMBERS)})
+
+
+def _reconstruction() -> Report:
+    report = Report(f"Reconstruction of {PEOPLE} bits from {QUESTIONS} counts of random halves")
+    bits = Simulator(0).stream("bits").integers(0, 1, PEOPLE)
+    draw = Simulator(1).stream("noise")
+
+    def share(answer: Callable[[np.ndarray], float], epsilon: float | None = None) -> float:
+        return float(
+            np.mean(
+                [
+                    sf.attacks.reconstruction(
+                        answer, PEOPLE, questions=QUESTIONS, truth=bits, epsilon=epsilon, seed=seed
+                    ).success
+                    for seed in range(3)
+                ]
+            )
+        )
+
+    for deviation, least in ((2, 0.99), (4, 0.95), (8, None), (16, None)):
+        found = share(lambda chosen, wide=deviation: bits[chosen].sum() + wide * draw.normal(1)[0])
+        report.add(f"noise of deviation {deviation}, share right", found, "", at_least=least)
+    for epsilon, most in ((1, 0.57), (10, 0.57), (100, None)):
+
+        def private(chosen: np.ndarray, price: float = epsilon) -> float:
+            return sf.noise.geometric(int(bits[chosen].sum()), sensitivity=1, epsilon=price / QUESTIONS)
+
+        report.add(f"total epsilon {epsilon}, share right", share(private, epsilon), "", at_most=most)
+    return report
+
+
+def _membership() -> Report:
+    report = Report("Membership in the means of 1000 facts about 100 people")
+    exact = [_areas(seed)["exact"] for seed in range(5)]
+    report.add("exact means, area", float(np.mean(exact)), "", at_least=0.98)
+    for epsilon in (1, 10):
+        areas = [_areas(seed, epsilon)["private"] for seed in range(5)]
+        report.add(f"epsilon {epsilon}, area", float(np.mean(areas)), "", at_most=most_hits(0.5, epsilon))
+    return report
+
+
+def _areas(seed: int, epsilon: float = 1) -> dict[str, float]:
+    """The area under the ROC curve for exact and for private means."""
+    draw, members, facts = Simulator(seed), 100, 1_000
+    common = 0.05 + 0.9 * draw.stream("common").uniform(facts)
+    people = draw.stream("facts").uniform(2 * members * facts).reshape(2 * members, facts) < common
+    truth = [1] * members + [0] * members
+    sums = people[:members].sum(axis=0).astype(float)
+    noisy = np.asarray(sf.noise.laplace(sums, sensitivity=facts, epsilon=epsilon))
+    means = {"exact": sums / members, "private": noisy / members}
+    return {name: sf.attacks.membership(each, people, common, truth=truth).success for name, each in means.items()}
+
+
+def _clocks() -> Report:
+    report = Report("Floats and clocks: 0 or 10 told apart at epsilon 1")
+    bound = most_told_apart(1)
+    textbook = sf.attacks.floating_point(sf.attacks.textbook_laplace(5.0), scale=5.0, draws=5, epsilon=1)
+    report.add("textbook Laplace, five outputs, share right", textbook.success, "", at_least=0.98)
+    looping = sf.attacks.timing(sf.attacks.looping_geometric(10.0), candidates=(0, 10), epsilon=1)
+    report.add("a sampler that loops, by the clock", looping.success, "")
+    steady = sf.attacks.timing(
+        lambda value: sf.noise.geometric(value, sensitivity=10, epsilon=1), candidates=(0, 10), epsilon=1
+    )
+    report.add("sfumato.noise, by the clock", steady.success, "", at_most=bound + 0.03)
+    return report

@@ -1,0 +1,187 @@
+"""Columns as whole numbers: compared once, counted many times."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, time
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from sfumato.anonymise.spelling import representatives
+from sfumato.anonymise.wordings import column_kind
+
+Codes = NDArray[np.int64]
+Reals = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+
+# A text that is a number and nothing else: 01234 is a zip code.
+NUMBER = re.compile(r"[-+]?(0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?")
+DENSE = 8
+UNCOMPARABLE = ("list", "large_list", "struct", "map", "union", "binary", "large_binary", "fixed_size_binary")
+
+
+@dataclass(frozen=True, slots=True)
+class Coded:
+    """A column in which every distinct value has a number, in the order of the values; NULL comes last.
+
+    texts: each value as text, None for NULL. numbers: each value as a number, NaN for NULL and blank; None when the
+    column holds anything else. blank: where NULL, NaN or an empty text stands. rewritten: rows whose spelling gave way
+    to a more frequent one that looks the same.
+    """
+
+    name: str
+    codes: Codes
+    values: "pa.Array[Any]"
+    texts: tuple[str | None, ...]
+    numbers: Reals | None
+    ordered: bool
+    blank: Flags
+    rewritten: int
+
+    @property
+    def size(self) -> int:
+        return len(self.texts)
+
+    def decoded(self) -> Any:
+        """The column again, in the type it came in, look-alikes written in one way."""
+        return taken(self.values, self.codes)
+
+
+def code(table: pa.Table, name: str) -> Coded:
+    """Number the values of one column."""
+    array = plain(table, name)
+    encoded = array.dictionary_encode()
+    values, indices = encoded.dictionary, encoded.indices
+    codes = np.asarray(indices.fill_null(len(values)).to_numpy(zero_copy_only=False), dtype=np.int64)
+    if array.null_count:
+        values = pa.concat_arrays([values, pa.nulls(1, type=values.type)])
+    texts = [_text(value) for value in values.to_pylist()]
+    rewritten = 0
+    if _is_text(values.type):
+        counts = np.bincount(codes, minlength=len(texts))
+        chosen = representatives(texts, counts)
+        rewritten = int(counts[chosen != np.arange(len(texts))].sum())
+        kept, renumbered = np.unique(chosen, return_inverse=True)
+        codes = renumbered.astype(np.int64)[codes]
+        values, texts = taken(values, kept), [texts[position] for position in kept]
+    numbers = _numbers(values, texts)
+    order = _order(values, texts, numbers)
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    texts = [texts[position] for position in order]
+    return Coded(
+        name=name,
+        codes=place[codes],
+        values=taken(values, order),
+        texts=tuple(texts),
+        numbers=None if numbers is None else numbers[order],
+        ordered=numbers is not None or pa.types.is_temporal(values.type),
+        blank=np.array([text is None or not text.strip() for text in texts], dtype=np.bool_).reshape(len(texts)),
+        rewritten=rewritten,
+    )
+
+
+def plain(table: pa.Table, name: str) -> "pa.Array[Any]":
+    """One array of a comparable type: no dictionaries, no views, no NaN, no minus zero."""
+    column = table.column(name)
+    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    if str(kind).partition("<")[0].partition("[")[0] in UNCOMPARABLE:
+        raise column_kind(name, str(kind).partition("<")[0])
+    if pa.types.is_null(kind):
+        return pa.nulls(table.num_rows, type=pa.string())
+    if pa.types.is_string_view(kind):
+        return pa.array(column.to_pylist(), type=pa.string())
+    target = pa.string() if _is_text(kind) else pa.float64() if pa.types.is_floating(kind) else kind
+    column = column.cast(target)
+    array = pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], type=target)
+    if pa.types.is_floating(target):
+        array = pc.add(pc.if_else(pc.is_nan(array), pa.scalar(None, type=target), array), 0.0)
+    return array
+
+
+def combined(codes: Sequence[Codes], sizes: Sequence[int]) -> tuple[Codes, int]:
+    """One number a row for its combination of values, and how many combinations occur."""
+    total, radix = np.zeros(len(codes[0]), dtype=np.int64), 1
+    for column, size in zip(codes, sizes, strict=True):
+        if radix * size >= 1 << 62:
+            total, radix = renumbered(total)
+        total, radix = total * size + column, radix * size
+    return renumbered(total, radix)
+
+
+def renumbered(keys: Codes, most: int | None = None) -> tuple[Codes, int]:
+    """Keys as 0, 1, 2, …, and how many there are; `most` is above every key, if that is known."""
+    if most is not None and most <= DENSE * max(len(keys), 64):
+        # For few possible keys an array of all of them is faster than a hash table.
+        present = np.zeros(most, dtype=np.bool_)
+        present[keys] = True
+        place = np.cumsum(present)
+        return place[keys] - 1, int(place[-1])
+    encoded = pa.array(keys).dictionary_encode()
+    return encoded.indices.to_numpy().astype(np.int64), len(encoded.dictionary)
+
+
+def summed(keys: Codes, weights: Reals, count: int) -> Reals:
+    """The sum of the weights of each key from 0 to count - 1."""
+    return np.asarray(np.bincount(keys, weights=weights, minlength=count), dtype=np.float64)
+
+
+def taken(values: Any, places: Codes) -> Any:
+    """Entries of an Arrow array or rows of an Arrow table."""
+    return values.take(pa.array(np.asarray(places, dtype=np.int64)))
+
+
+def added_up(keys: Codes, counts: Reals, most: int) -> tuple[Codes, Reals]:
+    """The distinct keys, all below `most`, and the sum of the counts of each."""
+    if most <= DENSE * max(len(keys), 64):
+        sums = summed(keys, counts, most)
+        distinct = np.flatnonzero(sums).astype(np.int64)
+        return distinct, sums[distinct]
+    encoded = pa.array(keys).dictionary_encode()
+    places = encoded.indices.to_numpy()
+    return encoded.dictionary.to_numpy(), summed(places, counts, len(encoded.dictionary))
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
+
+
+def _text(value: object) -> str | None:
+    """A value as people write it: 39.0 is 39, midnight is the day."""
+    match value:
+        case None:
+            return None
+        case float():
+            return str(int(value)) if value.is_integer() and abs(value) < 2**53 else repr(value)
+        case datetime() if value.time() == time():
+            return value.date().isoformat()
+        case date():
+            return value.isoformat()
+        case _:
+            return str(value)
+
+
+def _numbers(values: "pa.Array[Any]", texts: Sequence[str | None]) -> Reals | None:
+    kind = values.type
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+        return np.array([np.nan if value is None else float(value) for value in values.to_pylist()], dtype=np.float64)
+    filled = [text for text in texts if text is not None and text.strip()]
+    if not _is_text(kind) or not filled or not all(NUMBER.fullmatch(text) for text in filled):
+        return None
+    return np.array([np.nan if text is None or not text.strip() else float(text) for text in texts], dtype=np.float64)
+
+
+def _order(values: "pa.Array[Any]", texts: Sequence[str | None], numbers: Reals | None) -> Codes:
+    if numbers is not None:
+        # NaN sorts last; NULL after a blank text.
+        return np.lexsort((np.array([text is None for text in texts]), numbers)).astype(np.int64)
+    if _is_text(values.type):
+        return np.array(
+            sorted(range(len(texts)), key=lambda position: (texts[position] is None, texts[position] or "")),
+            dtype=np.int64,
+        ).reshape(len(texts))
+    return np.asarray(pc.sort_indices(values).to_numpy(), dtype=np.int64)

@@ -1,0 +1,241 @@
+"""Generalisation hierarchies: what a value is called at each level, from itself to *."""
+
+import csv
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sfumato.anonymise import steps
+from sfumato.anonymise.columns import Coded, Codes, Reals
+from sfumato.anonymise.spelling import skeleton
+from sfumato.anonymise.tables import read_table
+from sfumato.anonymise.wordings import (
+    file_not_understood,
+    hierarchy_cycle,
+    hierarchy_empty,
+    hierarchy_misses,
+    hierarchy_not_nested,
+    hierarchy_ragged,
+    hierarchy_repeats,
+    hierarchy_unknown,
+)
+from sfumato.errors import file_missing
+
+HIDDEN = "*"
+Ladder = tuple[str, ...]
+# For each value of a column its labels above level 0.
+Climb = Callable[[Coded], Sequence[Ladder | None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Hierarchy:
+    """How values of a column are generalised. Level 0 is the value itself; the last level hides everything.
+
+    Values are compared as texts, look-alikes being one value. NULL and blank keep themselves at level 0 and become *
+    above. A last level * is added where it is missing.
+    """
+
+    climb: Climb
+    leaves: int | None = None
+
+    @classmethod
+    def from_csv(cls, path: str | PathLike[str]) -> "Hierarchy":
+        """A file without a header: value, group, larger group, …, * in each line; commas or semicolons."""
+        return cls.from_rows(_lines(Path(path)), name=Path(path).stem)
+
+    @classmethod
+    def from_rows(cls, rows: Sequence[Sequence[object]], *, name: str = "column") -> "Hierarchy":
+        """One sequence for each value: itself and its groups, from small to large."""
+        ladders: dict[str, Ladder] = {}
+        for row in rows:
+            value, *above = (str(cell) for cell in row)
+            if ladders.setdefault(skeleton(value), tuple(above)) != tuple(above):
+                raise hierarchy_repeats(name)
+        if not ladders or not any(ladders.values()):
+            raise hierarchy_empty(name)
+        if len({len(ladder) for ladder in ladders.values()}) > 1:
+            raise hierarchy_ragged(name)
+        _check_circles(name, ladders)
+
+        def climb(column: Coded) -> list[Ladder | None]:
+            return [None if text is None else ladders.get(skeleton(text)) for text in column.texts]
+
+        return cls(climb, leaves=sum(1 for value in ladders if value))
+
+    @classmethod
+    def from_parents(cls, parents: Mapping[str, str], *, name: str = "column") -> "Hierarchy":
+        """A tree as child: parent. Shorter branches repeat their last label."""
+        chains = {value: _ancestors(value, parents, name) for value in parents}
+        height = max((len(chain) for chain in chains.values()), default=0)
+        rows = [(value, *chain, *(chain[-1:] * (height - len(chain)))) for value, chain in chains.items()]
+        return cls.from_rows(rows, name=name)
+
+    @classmethod
+    def intervals(cls, *widths: float, origin: float = 0) -> "Hierarchy":
+        """Numbers in intervals [low, high[ of these widths, counted from the origin."""
+        return cls(steps.intervals(widths, origin))
+
+    @classmethod
+    def dates(cls, *units: str) -> "Hierarchy":
+        """Dates as month, quarter, year, decade and century, or those of them that are named, from fine to coarse."""
+        return cls(steps.dates(units))
+
+    @classmethod
+    def prefixes(cls, *lengths: int) -> "Hierarchy":
+        """Codes by their first signs: 12345, 1234*, 123**, … or only those of the given lengths."""
+        return cls(steps.prefixes(lengths))
+
+    @classmethod
+    def hidden(cls) -> "Hierarchy":
+        """The value, or nothing: *."""
+        return cls(lambda column: [() for _ in column.texts])
+
+    @classmethod
+    def automatic(cls) -> "Hierarchy":
+        """Chosen by what the column holds: intervals that double, dates, prefixes of codes, otherwise only *."""
+        return cls(steps.automatic)
+
+
+@dataclass(frozen=True, slots=True)
+class Levels:
+    """A hierarchy applied to a column: for each level, the label number of every value, the labels, and their loss.
+
+    loss: (values under the label - 1) / (values - 1), between 0 and 1 (Iyengar 2002).
+    """
+
+    column: Coded
+    tables: tuple[Codes, ...]
+    labels: tuple[tuple[str | None, ...], ...]
+    loss: tuple[Reals, ...]
+
+    @property
+    def height(self) -> int:
+        return len(self.tables)
+
+
+def hierarchy(source: object, column: str = "column") -> Hierarchy:
+    """A hierarchy from a CSV path, a table, rows, a dict of child: parent, or a text such as "intervals:5,10"."""
+    if isinstance(source, Hierarchy):
+        return source
+    if isinstance(source, str):
+        return _spelt(source)
+    if isinstance(source, PathLike):
+        return Hierarchy.from_csv(source)
+    if isinstance(source, Mapping):
+        return Hierarchy.from_parents({str(child): str(parent) for child, parent in source.items()}, name=column)
+    if isinstance(source, list | tuple) and all(isinstance(row, list | tuple) for row in source):
+        return Hierarchy.from_rows(source, name=column)
+    if hasattr(source, "columns") or hasattr(source, "column_names"):
+        table = read_table(source).table
+        return Hierarchy.from_rows([list(row.values()) for row in table.to_pylist()], name=column)
+    raise hierarchy_unknown(column, type(source).__name__)
+
+
+def levels(column: Coded, rule: Hierarchy) -> Levels:
+    """Climb every value of the column, and check that the groups are nested."""
+    ladders = rule.climb(column)
+    missing = [place for place, ladder in enumerate(ladders) if ladder is None and not column.blank[place]]
+    if missing:
+        raise hierarchy_misses(column.name, len(missing))
+    height = max((len(ladder) for ladder in ladders if ladder is not None), default=0)
+    above = [
+        [HIDDEN if ladder is None or column.blank[place] else ladder[level] for place, ladder in enumerate(ladders)]
+        for level in range(height)
+    ]
+    if not above or set(above[-1]) != {HIDDEN}:
+        above.append([HIDDEN] * column.size)
+    tables, labels = [np.arange(column.size)], [column.texts]
+    for names in above:
+        found = {name: number for number, name in enumerate(dict.fromkeys(names))}
+        tables.append(np.array([found[name] for name in names], dtype=np.int64))
+        labels.append(tuple(found))
+    for level in range(1, len(tables) - 1):
+        _check_nested(column.name, level, tables[level], tables[level + 1])
+    leaves = max(column.size, rule.leaves or 0)
+    return Levels(column, tuple(tables), tuple(labels), tuple(_loss(table, leaves) for table in tables))
+
+
+def _loss(table: Codes, leaves: int) -> Reals:
+    """Values of the hierarchy that the table lacks belong to no label here, but count among all values."""
+    under = np.bincount(table)
+    if len(under) == 1 and leaves > 1:
+        return np.ones(1)
+    return np.asarray((under - 1) / max(leaves - 1, 1), dtype=np.float64)
+
+
+def _check_nested(name: str, level: int, below: Codes, above: Codes) -> None:
+    parent = np.zeros(below.max() + 1, dtype=np.int64)
+    parent[below] = above
+    if not np.array_equal(parent[below], above):
+        raise hierarchy_not_nested(name, level)
+
+
+def _check_circles(name: str, ladders: Mapping[str, Ladder]) -> None:
+    """A label may stay itself from one level to the next, but never come back later."""
+    parents: dict[str, set[str]] = {}
+    for value, ladder in ladders.items():
+        chain = [value, *map(skeleton, ladder)]
+        for child, parent in pairwise(chain):
+            if child != parent:
+                parents.setdefault(child, set()).add(parent)
+    waiting = {label: len(above) for label, above in parents.items()}
+    children: dict[str, list[str]] = {}
+    for child, above in parents.items():
+        for parent in above:
+            children.setdefault(parent, []).append(child)
+    free = [label for label in children if label not in waiting]
+    while free:
+        for child in children.get(free.pop(), ()):
+            waiting[child] -= 1
+            if not waiting[child]:
+                free.append(child)
+    if any(waiting.values()):
+        raise hierarchy_cycle(name)
+
+
+def _ancestors(value: str, parents: Mapping[str, str], name: str) -> tuple[str, ...]:
+    chain: list[str] = []
+    seen, at = {value}, value
+    while at in parents and parents[at] != at:
+        at = parents[at]
+        if at in seen:
+            raise hierarchy_cycle(name)
+        seen.add(at)
+        chain.append(at)
+    return tuple(chain)
+
+
+def _spelt(text: str) -> Hierarchy:
+    """A rule and its numbers, as typed in the shell, or else a path."""
+    rule, _, numbers = text.partition(":")
+    parts: list[Any] = [part.strip() for part in numbers.split(",") if part.strip()]
+    match rule:
+        case "intervals":
+            return Hierarchy.intervals(*map(float, steps.numbers(parts)))
+        case "prefixes":
+            return Hierarchy.prefixes(*(int(part) for part in steps.numbers(parts)))
+        case "dates":
+            return Hierarchy.dates(*parts)
+        case "automatic" if not parts:
+            return Hierarchy.automatic()
+        case "hidden" if not parts:
+            return Hierarchy.hidden()
+        case _:
+            return Hierarchy.from_csv(text)
+
+
+def _lines(path: Path) -> list[list[str]]:
+    if not path.is_file():
+        raise file_missing(str(path))
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (UnicodeDecodeError, OSError):
+        raise file_not_understood(path.name, "it is not a text file in UTF-8") from None
+    first = text.partition("\n")[0]
+    separator = ";" if first.count(";") > first.count(",") else ","
+    return [row for row in csv.reader(text.splitlines(), delimiter=separator) if any(cell.strip() for cell in row)]

@@ -1,0 +1,159 @@
+"""Attacks on perturbed rows: rotation, additive and multiplicative noise, and rows private by themselves."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from sfumato.anonymise import AnonymisedTable, additive_noise, multiplicative_noise, rotation
+from sfumato.attacks.denoise import denoise_additive, denoise_multiplicative, input_output
+from sfumato.attacks.matrices import Floats, matrix
+from sfumato.attacks.result import AttackResult
+from sfumato.attacks.rotate import known_distribution, known_sample
+from sfumato.attacks.shows.scene import BARE, Case, Demonstration, Scene
+from sfumato.noise import laplace
+
+KNOWN = 40
+# Of a column's standard deviation; for factors, of the logarithm.
+NOISE = 0.5
+FACTOR = 0.15
+# What an attacker takes for the noise of a table that has none.
+NONE = 1e-6
+
+Attack = Callable[[pa.Table, float | None, bool], AttackResult[Any]]
+
+
+class Rows:
+    """Numeric columns in units of their standard deviation, shifted to be positive, and what is made of them."""
+
+    def __init__(self, scene: Scene, attack: str) -> None:
+        self.scene, self.columns = scene, scene.needs_columns(attack)
+        values = matrix(scene.table, self.columns, "attacked")
+        spread = values.std(axis=0)
+        self.values = (values - values.min(axis=0)) / np.where(spread > 0, spread, 1) + 1
+        self.true = self.table(self.values)
+
+    def table(self, values: Floats) -> pa.Table:
+        return pa.table({name: values[:, place] for place, name in enumerate(self.columns)})
+
+    def private(self, *, positive: bool = False) -> Floats:
+        """Laplace noise for replacing a whole row: columns are scaled to width 1, so a row moves by their number.
+
+        positive: what noise has pushed to 0 or below comes back above it, which costs nothing.
+        """
+        width = self.values.max(axis=0) - self.values.min(axis=0)
+        scaled = (self.values - self.values.min(axis=0)) / np.where(width > 0, width, 1)
+        flat: Floats = laplace(scaled.reshape(-1), sensitivity=len(self.columns), epsilon=self.scene.epsilon)
+        rows = np.asarray(flat, dtype=np.float64).reshape(self.values.shape) * width + self.values.min(axis=0)
+        return np.asarray(np.maximum(rows, 0.01) if positive else rows, dtype=np.float64)
+
+    def noise_of_private(self) -> Sequence[float]:
+        width = self.values.max(axis=0) - self.values.min(axis=0)
+        deviation = np.sqrt(2) * len(self.columns) / self.scene.epsilon * width
+        return [float(each) for each in np.where(width > 0, deviation, 1.0)]
+
+
+def _shown(
+    name: str, says: str, rows: Rows, attack: Attack, method: str, perturbed: AnonymisedTable, private: Floats
+) -> Demonstration:
+    promised = f"rows private by themselves, epsilon {rows.scene.epsilon:g}"
+    return Demonstration(
+        name,
+        says,
+        [
+            Case(BARE, attack(rows.true, None, True)),
+            Case(method, attack(perturbed.to_arrow(), None, False)),
+            Case(promised, attack(rows.table(private), rows.scene.epsilon, False)),
+        ],
+    )
+
+
+def show_known_sample(scene: Scene) -> Demonstration:
+    rows = Rows(scene, "known_sample")
+    known = list(range(len(rows.columns) + 1))
+
+    def attack(released: pa.Table, epsilon: float | None, bare: bool) -> AttackResult[Any]:  # noqa: ARG001
+        return known_sample(
+            released,
+            rows.true.take(known),
+            known,
+            rows.columns,
+            truth=rows.true,
+            method="least squares",
+            epsilon=epsilon,
+        )
+
+    says = f"{len(known)} people are known, and where they stand in the release; that turns all others back."
+    return _shown(
+        "known_sample",
+        says,
+        rows,
+        attack,
+        "rotation",
+        rotation(rows.true, rows.columns, seed=scene.seed),
+        rows.private(),
+    )
+
+
+def show_known_distribution(scene: Scene) -> Demonstration:
+    rows = Rows(scene, "known_distribution")
+    half = rows.true.num_rows // 2
+
+    def attack(released: pa.Table, epsilon: float | None, bare: bool) -> AttackResult[Any]:  # noqa: ARG001
+        return known_distribution(
+            released.slice(0, half),
+            rows.true.slice(half),
+            rows.columns,
+            truth=rows.true.slice(0, half),
+            epsilon=epsilon,
+        )
+
+    says = "Nobody in the release is known; other people of the same kind are, and their axes are matched."
+    return _shown(
+        "known_distribution",
+        says,
+        rows,
+        attack,
+        "rotation",
+        rotation(rows.true, rows.columns, seed=scene.seed),
+        rows.private(),
+    )
+
+
+def show_denoise_additive(scene: Scene) -> Demonstration:
+    rows = Rows(scene, "denoise_additive")
+
+    def attack(released: pa.Table, epsilon: float | None, bare: bool) -> AttackResult[Any]:
+        noise: float | Sequence[float] = rows.noise_of_private() if epsilon is not None else NONE if bare else NOISE
+        return denoise_additive(released, rows.columns, noise=noise, truth=rows.true, epsilon=epsilon)
+
+    says = "Noise half as wide as the data is drawn out along the axes where the data vary together."
+    noisy = additive_noise(rows.true, rows.columns, scale=NOISE, seed=scene.seed)
+    return _shown("denoise_additive", says, rows, attack, "additive noise", noisy, rows.private())
+
+
+def show_denoise_multiplicative(scene: Scene) -> Demonstration:
+    rows = Rows(scene, "denoise_multiplicative")
+
+    def attack(released: pa.Table, epsilon: float | None, bare: bool) -> AttackResult[Any]:
+        noise = 1.0 if epsilon is not None else NONE if bare else FACTOR
+        return denoise_multiplicative(released, rows.columns, noise=noise, truth=rows.true, epsilon=epsilon)
+
+    says = "Random factors are additive noise in logarithms, and come out the same way."
+    noisy = multiplicative_noise(rows.true, rows.columns, scale=FACTOR, seed=scene.seed)
+    return _shown(
+        "denoise_multiplicative", says, rows, attack, "multiplicative noise", noisy, rows.private(positive=True)
+    )
+
+
+def show_input_output(scene: Scene) -> Demonstration:
+    rows = Rows(scene, "input_output")
+    known = list(range(min(max(KNOWN, len(rows.columns) + 2), rows.true.num_rows)))
+
+    def attack(released: pa.Table, epsilon: float | None, bare: bool) -> AttackResult[Any]:  # noqa: ARG001
+        return input_output(released, rows.true.take(known), known, rows.columns, truth=rows.true, epsilon=epsilon)
+
+    says = f"{len(known)} people are known before and after the perturbation; that shows how all were perturbed."
+    noisy = multiplicative_noise(rows.true, rows.columns, scale=FACTOR, seed=scene.seed)
+    return _shown("input_output", says, rows, attack, "multiplicative noise", noisy, rows.private(positive=True))

@@ -1,0 +1,73 @@
+"""Releases to attack: a table without names, one in classes of at least k, and noisy counts through a session."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from sfumato.anonymise import mondrian
+from sfumato.attacks.shows.scene import Scene, session_on
+from sfumato.schema.columns import Category, Column
+
+Integers = NDArray[np.int64]
+
+# Counts in an answer, so that a session can group by every cell of the public grid.
+LARGEST_GRID = 20_000
+BINS, MOST_VALUES = 4, 20
+
+
+def general(table: pa.Table, quasi: Sequence[str], k: int) -> pa.Table:
+    """The table in classes of at least k, by Mondrian."""
+    return mondrian(table, quasi, k=k).to_arrow()
+
+
+def _ranks(column: "pa.ChunkedArray[Any]") -> tuple[Integers, list[Any]]:
+    listed = column.to_pylist()
+    values = sorted({value for value in listed if value is not None}) + ([None] if None in listed else [])
+    place = {value: position for position, value in enumerate(values)}
+    return np.array([place[value] for value in listed], dtype=np.int64), values
+
+
+def binned(scene: Scene, attack: str, sensitive: str) -> tuple[pa.Table, list[str]]:
+    """The quasi-identifiers in a few bins, as many columns as a grid of counts can carry, and the sensitive column.
+
+    The grid follows from what a policy declares: the range of a number, the list of a column's possible values.
+    """
+    secret = _binned(scene.table[sensitive], MOST_VALUES)
+    kept, cells = [], len(set(secret))
+    columns: dict[str, Any] = {}
+    for name in scene.needs_quasi(attack):
+        bins = _binned(scene.table[name], BINS)
+        if cells * len(set(bins)) <= LARGEST_GRID:
+            cells *= len(set(bins))
+            kept.append(name)
+            columns[name] = pa.array(bins)
+    return pa.table(columns | {sensitive: pa.array(secret)}), kept
+
+
+def _binned(column: "pa.ChunkedArray[Any]", most: int) -> list[str]:
+    """Numbers in intervals of equal width, texts as they are or, where there are many, in lists of neighbours."""
+    codes, values = _ranks(column)
+    if len(values) <= most:
+        return [str(values[code]) for code in codes.tolist()]
+    if isinstance(values[0], int | float):
+        low, high = float(np.floor(values[0])), float(np.ceil(values[-1])) + 1
+        place = np.floor((np.array(column.to_pylist(), dtype=np.float64) - low) / (high - low) * most)
+        return [f"band {int(part)}" for part in place.tolist()]
+    return [f"part {part}" for part in (codes * most // len(values)).tolist()]
+
+
+def private_counts(table: pa.Table, keys: Sequence[str], sensitive: str, epsilon: float) -> pa.Table:
+    """How many people have each sensitive value in each cell of the grid, through a session that spends all it has."""
+    columns: dict[str, Column] = {name: Category(_values(table, name)) for name in (*keys, sensitive)}
+    names = ", ".join(f'"{name}"' for name in (*keys, sensitive))
+    with session_on(table, columns, epsilon) as session:
+        sql = f'SELECT {names}, COUNT(*) AS "persons counted" FROM data GROUP BY {names}'  # noqa: S608
+        answer: pa.Table = session.ask(sql, spend=epsilon).to_arrow()
+    return answer
+
+
+def _values(table: pa.Table, name: str) -> list[Any]:
+    return sorted(set(table[name].to_pylist()))

@@ -1,0 +1,56 @@
+"""Membership: published means of many columns tell whether a person was among those averaged."""
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sfumato.attacks.promise import most_hits
+from sfumato.attacks.result import AttackResult
+from sfumato.attacks.secrets import true_values
+from sfumato.attacks.wordings import lengths_differ, one_kind_only
+
+
+def membership(
+    published: Sequence[float] | ArrayLike,
+    targets: ArrayLike,
+    reference: Sequence[float] | ArrayLike,
+    *,
+    truth: Iterable[Any] | None = None,
+    epsilon: float | None = None,
+    delta: float = 0.0,
+) -> AttackResult[float]:
+    """Score each target by how far it leans to the published means (Homer et al. 2008; Dwork et al. 2015).
+
+    published: the means. targets: one row a person, one column a mean. reference: the means of the whole population.
+    truth: whether each target is among those averaged. epsilon, delta: what all the means cost together.
+
+    recovered: the scores, the sum of (x - reference) (published - reference), each over the variance of a yes-or-no
+    fact where all references are shares between 0 and 1. success: the share of the pairs of a member and an outsider in
+    which the member has the higher score (the area under the ROC curve). chance: one half.
+    bound: `most_hits(1/2, epsilon, delta)`; docs/proofs/attack-bounds.md. attempts: the pairs.
+    """
+    means, usual = np.asarray(published, dtype=np.float64), np.asarray(reference, dtype=np.float64)
+    rows = np.asarray(targets, dtype=np.float64)
+    rows = rows[None, :] if rows.ndim == 1 else rows
+    for what, found in (("published", means.size), ("reference", usual.size)):
+        if found != rows.shape[1]:
+            raise lengths_differ(what, found, rows.shape[1])
+    # Facts that nearly everybody or nearly nobody shares vary little, so a small step there says much.
+    variance = usual * (1 - usual) if ((usual > 0) & (usual < 1)).all() else np.ones_like(usual)
+    scores = (rows - usual) @ ((means - usual) / variance)
+    inside = true_values(truth, len(rows))
+    bound = most_hits(0.5, epsilon, delta)
+    if inside is None:
+        return AttackResult("membership", scores.tolist(), math.nan, 0.5, bound, len(scores))
+    members, outsiders = scores[inside > 0], scores[inside <= 0]
+    if not len(members) or not len(outsiders):
+        raise one_kind_only()
+    ordered = np.sort(outsiders)
+    below, upto = np.searchsorted(ordered, members), np.searchsorted(ordered, members, side="right")
+    area = float((below + upto).mean() / (2 * len(outsiders)))
+    return AttackResult(
+        "membership", scores.tolist(), area, 0.5, bound, len(members) * len(outsiders), {"members": float(len(members))}
+    )

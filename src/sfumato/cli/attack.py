@@ -1,0 +1,119 @@
+"""sfumato attack"""
+
+from collections.abc import Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.progress import Progress
+
+from sfumato.attacks.files import read_rows
+from sfumato.attacks.shows import ABOUT, SHOWS, Demonstration, demonstrate
+from sfumato.attacks.shows.pages import COLUMNS, report, save_plot, table
+from sfumato.attacks.wordings import attack_missing
+from sfumato.cli.output import as_csv, as_json, as_table, number, write
+
+EVERY = "all"
+
+app = typer.Typer(add_completion=False)
+
+
+class Format(StrEnum):
+    """How to print."""
+
+    table = "table"
+    json = "json"
+    csv = "csv"
+    html = "html"
+
+
+@app.command()
+def attack(
+    name: Annotated[str | None, typer.Argument(help="The attack, or all; --list names them.")] = None,
+    rows: Annotated[
+        Path | None,
+        typer.Argument(metavar="TABLE", help="A CSV or Parquet file, a row a person; a made-up town if left out."),
+    ] = None,
+    listed: Annotated[bool, typer.Option("--list", help="List the attacks and leave.")] = False,
+    quasi: Annotated[str, typer.Option(help="Quasi-identifiers of your table, e.g. age,sex,zip.")] = "",
+    sensitive: Annotated[str | None, typer.Option(help="The sensitive column of your table.")] = None,
+    columns: Annotated[str, typer.Option(help="Numeric columns of your table, e.g. age,income.")] = "",
+    epsilon: Annotated[str, typer.Option(help="What the session, or each private row, promises in all.")] = "1",
+    k: Annotated[int, typer.Option(min=2, help="Of the k-anonymous release.")] = 5,
+    seed: Annotated[int, typer.Option(min=0, help="Of everything made up.")] = 0,
+    plot: Annotated[Path | None, typer.Option(help="Draw it into this .html, .png or .svg file.")] = None,
+    format: Annotated[Format, typer.Option(help="How to print.")] = Format.table,
+    output: Annotated[Path | None, typer.Option(help="Write to this file instead of the screen.")] = None,
+) -> None:
+    """Run an attack on the bare table, on an older protection and through differential privacy, side by side.
+
+    sfumato attack tracker · sfumato attack homogeneity people.csv --quasi age,sex,zip --sensitive diagnosis
+    """
+    if listed:
+        write(_list(format), output)
+        return
+    if name is None:
+        raise attack_missing()
+    attacked = None if rows is None else read_rows(rows)
+    chosen = list(SHOWS) if name == EVERY else [name]
+    shown: list[Demonstration] = []
+    with Progress(console=Console(stderr=True), transient=True, disable=not Console(stderr=True).is_terminal) as bar:
+        step = bar.add_task("Attacking …", total=len(chosen) if len(chosen) > 1 else None)
+        for each in chosen:
+            bar.update(step, description=each.replace("_", " "))
+            shown.append(
+                demonstrate(
+                    each,
+                    attacked,
+                    quasi=_names(quasi),
+                    sensitive=sensitive,
+                    columns=_names(columns),
+                    epsilon=float(number(epsilon, "epsilon")),
+                    k=k,
+                    seed=seed,
+                )
+            )
+            bar.advance(step)
+    if plot is not None:
+        save_plot(shown, plot)
+    write(_rendered(shown, format, one=name != EVERY), output)
+
+
+def _names(listed: str) -> list[str]:
+    return [name.strip() for name in listed.split(",") if name.strip()]
+
+
+def _list(format: Format) -> str:
+    rows = [{"attack": name, "what it does": ABOUT[name]} for name in SHOWS]
+    if format is Format.json:
+        return as_json(rows)
+    if format is Format.csv:
+        return as_csv(["attack", "what it does"], rows)
+    return as_table(["attack", "what it does"], rows)
+
+
+def _rendered(shown: Sequence[Demonstration], format: Format, *, one: bool) -> str:
+    if format is Format.html:
+        return report(shown)
+    if format is Format.json:
+        content: list[dict[str, Any]] = [{"attack": each.name, "says": each.says, "cases": each.rows} for each in shown]
+        return as_json(content[0] if one else content)
+    if format is Format.csv:
+        names = ["attack", "protection", "success", "chance", "bound", "attempts", "works"]
+        rows = [{"attack": each.name, **row, "bound": _blank(row["bound"])} for each in shown for row in each.rows]
+        return as_csv(names, rows)
+    return "".join(
+        as_table(
+            COLUMNS,
+            [dict(zip(COLUMNS, row, strict=True)) for row in table(each).rows],
+            title=each.name.replace("_", " "),
+            footer=each.says,
+        )
+        for each in shown
+    )
+
+
+def _blank(value: object) -> object:
+    return "" if value is None else value

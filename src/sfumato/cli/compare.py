@@ -1,0 +1,71 @@
+"""sfumato compare"""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sfumato.attacks.comparison import COLUMNS, Comparison
+from sfumato.attacks.comparison import compare as compared
+from sfumato.attacks.files import read_rows
+from sfumato.cli.output import as_csv, as_json, as_table, number, working, write
+
+app = typer.Typer(add_completion=False)
+
+
+class Format(StrEnum):
+    """How to print."""
+
+    table = "table"
+    json = "json"
+    csv = "csv"
+    html = "html"
+    markdown = "markdown"
+
+
+@app.command()
+def compare(
+    rows: Annotated[
+        Path | None,
+        typer.Argument(metavar="TABLE", help="A CSV or Parquet file, a row a person; a made-up town if left out."),
+    ] = None,
+    quasi: Annotated[str, typer.Option(help="Numeric columns that the attacker knows, e.g. age,hours.")] = "",
+    sensitive: Annotated[str | None, typer.Option(help="The sensitive column, with few values.")] = None,
+    value: Annotated[str | None, typer.Option(help="A numeric column that is nobody's business.")] = None,
+    epsilon: Annotated[str, typer.Option(help="Of the sessions, e.g. 0.1,1,10.")] = "0.1,1,3,10",
+    k: Annotated[int, typer.Option(min=2, help="Of the k-anonymous release.")] = 5,
+    seed: Annotated[int, typer.Option(min=0, help="Of everything made up.")] = 0,
+    format: Annotated[Format, typer.Option(help="How to print.")] = Format.table,
+    output: Annotated[Path | None, typer.Option(help="Write to this file instead of the screen.")] = None,
+) -> None:
+    """Every method on the same table, the same questions and the same attacker, beside differential privacy.
+
+    sfumato compare --format html --output compared.html
+    """
+    attacked = None if rows is None else read_rows(rows)
+    prices = [float(number(part.strip(), "epsilon")) for part in epsilon.split(",") if part.strip()]
+    with working("Comparing …"):
+        found = compared(
+            attacked, quasi=_names(quasi), sensitive=sensitive, value=value, epsilons=prices, k=k, seed=seed
+        )
+    write(_rendered(found, format), output)
+
+
+def _names(listed: str) -> list[str]:
+    return [name.strip() for name in listed.split(",") if name.strip()]
+
+
+def _rendered(found: Comparison, format: Format) -> str:
+    rows = [dict(zip(COLUMNS, row, strict=True)) for row in found.table()]
+    match format:
+        case Format.html:
+            return found.page()
+        case Format.json:
+            return as_json(found.rows)
+        case Format.csv:
+            return as_csv(COLUMNS, rows)
+        case Format.markdown:
+            return found.markdown()
+        case _:
+            return as_table(COLUMNS, rows, title="methods compared", footer=found.says())

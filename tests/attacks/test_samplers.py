@@ -1,0 +1,176 @@
+"""Membership in means, floating point and timing: both halves of each."""
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import sfumato as sf
+from sfumato.attacks import floating_point, looping_geometric, membership, textbook_laplace, timing
+from sfumato.attacks.floats import reachable
+from sfumato.errors import UsageError
+from sfumato.simulate import Simulator
+from tests.statistics.evidence import ERROR, between
+
+# ---- membership
+
+
+def genomes(people: int, facts: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Members, as many outsiders, and how common each fact is."""
+    draw = Simulator(0)
+    common = 0.05 + 0.9 * draw.stream("common").uniform(facts)
+    both = draw.stream("facts").uniform(2 * people * facts).reshape(2 * people, facts) < common
+    return both[:people], both[people:], common
+
+
+def test_exact_means_of_many_facts_tell_who_was_in_them() -> None:
+    """The figure to reach: an area of 0.989 for 100 members and 1000 facts."""
+    members, outsiders, common = genomes(100, 1_000)
+    result = membership(members.mean(axis=0), np.vstack([members, outsiders]), common, truth=[1] * 100 + [0] * 100)
+    assert 0.97 < result.success <= 1
+    assert (result.chance, result.attempts, result.bound) == (0.5, 10_000, None)
+
+
+def test_private_means_do_not() -> None:
+    members, outsiders, common = genomes(100, 1_000)
+    # One person moves each of the thousand sums by at most 1.
+    sums = members.sum(axis=0).astype(float)
+    private = np.array(sf.noise.laplace(sums, sensitivity=1_000, epsilon=1)) / 100
+    truth = [1] * 100 + [0] * 100
+    result = membership(private, np.vstack([members, outsiders]), common, truth=truth, epsilon=1)
+    assert result.bound == pytest.approx(1 - math.exp(-1) / 2)
+    # Between 100 and 100 people the area of a coin has the deviation 0.041: the bound lies seven of them away.
+    assert result.success < result.bound
+
+
+def test_means_through_a_session_do_not(tmp_path: Path) -> None:
+    members, outsiders, common = genomes(60, 30)
+    names = [f"f{place}" for place in range(30)]
+    rows = [dict(zip(names, map(int, row), strict=True)) for row in members]
+    with sf.protect(
+        pa.Table.from_pylist(rows),
+        unit=sf.Row(),
+        columns={name: sf.Int(0, 1) for name in names},
+        budget=sf.Budget(epsilon=1),
+        ledger=tmp_path / "g.ledger",
+    ) as session:
+        answer = session.ask("SELECT " + ", ".join(f"SUM({n}) AS {n}" for n in names) + " FROM data", spend=1).rows[0]
+    means = np.array([answer[name] for name in names]) / 60
+    truth = [1] * 60 + [0] * 60
+    private = membership(means, np.vstack([members, outsiders]), common, truth=truth, epsilon=1)
+    bare = membership(members.mean(axis=0), np.vstack([members, outsiders]), common, truth=truth)
+    assert private.success < private.bound
+    assert bare.success > 0.6
+
+
+def test_the_area_is_counted_by_pairs_with_ties_halved() -> None:
+    result = membership([1.0], [[1.0], [0.0], [0.0], [-1.0]], [0.0], truth=[1, 1, 0, 0])
+    assert result.success == (2 + 0.5 + 1) / 4
+    assert math.isnan(membership([1.0], [[1.0]], [0.0]).success)
+
+
+def test_membership_says_what_is_wrong() -> None:
+    with pytest.raises(UsageError, match="published has 2"):
+        membership([1.0, 2.0], [[1.0]], [0.0])
+    with pytest.raises(UsageError, match="members only"):
+        membership([1.0], [[1.0]], [0.0], truth=[1])
+
+
+# ---- floating point
+
+
+def exact_laplace(epsilon: float) -> Callable[[np.ndarray], list[float]]:
+    return lambda values: [sf.noise.laplace(float(value), sensitivity=1, epsilon=epsilon) for value in values]
+
+
+def test_textbook_noise_tells_the_value_from_a_few_outputs() -> None:
+    one = floating_point(textbook_laplace(10.0), scale=10.0, epsilon=0.1)
+    assert one.bound == pytest.approx(math.exp(0.1) / (1 + math.exp(0.1)))
+    assert one.success > 0.75
+    five = floating_point(textbook_laplace(10.0), scale=10.0, draws=5, epsilon=0.5)
+    assert five.success > 0.98 > five.bound
+    assert five.measures["nearer"] < 0.65
+
+
+def test_the_true_value_always_reaches_its_output() -> None:
+    for value in (0.0, 1.0, 1e6):
+        outputs = textbook_laplace(3.0)(np.full(5_000, value))
+        assert reachable(outputs, value, 3.0).mean() > 0.999
+
+
+def test_exact_noise_tells_no_more_than_promised() -> None:
+    result = floating_point(exact_laplace(0.1), scale=10.0, attempts=2_000, epsilon=0.1)
+    low, _ = between(round(result.success * 2_000), 2_000, ERROR)
+    assert low <= result.bound
+    assert result.success < 0.6
+
+
+def test_floating_point_says_what_is_wrong() -> None:
+    with pytest.raises(UsageError, match="scale"):
+        floating_point(textbook_laplace(1.0), scale=0)
+
+
+# ---- timing
+
+
+class Worked:
+    """A clock that counts coins instead of time, so that the test does not depend on the machine."""
+
+    def __init__(self, release: Callable[[int], int]) -> None:
+        self.release, self.now, self.last = release, 0, 0
+
+    def __call__(self, value: int) -> int:
+        output = self.release(value)
+        self.now += 10 + abs(output - value)
+        return output
+
+    def clock(self) -> int:
+        return self.now
+
+
+def test_a_loop_tells_the_value_by_its_work() -> None:
+    looping = Worked(looping_geometric(10.0))
+    result = timing(looping, clock=looping.clock, epsilon=0.1)
+    assert result.success > 0.95 > result.bound
+    assert result.measures["rank_correlation"] > 0.99
+
+
+def test_noise_in_constant_work_tells_no_more_than_promised() -> None:
+    steady = [0]
+
+    def release(value: int) -> int:
+        steady[0] += 10
+        return sf.noise.geometric(value, sensitivity=1, epsilon=0.1)
+
+    result = timing(release, clock=lambda: steady[0], practice=100, attempts=2_000, epsilon=0.1)
+    low, _ = between(round(result.success * 2_000), 2_000, ERROR)
+    assert low <= result.bound
+
+
+@pytest.mark.slow
+def test_a_loop_tells_the_value_by_the_clock_and_exact_noise_does_not() -> None:
+    """A sum of sensitivity 10 at epsilon 1.
+
+    How often the loop is caught depends on what else the machine does; that its time follows the noise does not.
+    """
+    found = timing(looping_geometric(10.0), candidates=(0, 10), attempts=2_000, epsilon=1)
+    assert found.measures["rank_correlation"] > 0.3
+    safe = timing(
+        lambda value: sf.noise.geometric(value, sensitivity=10, epsilon=1),
+        candidates=(0, 10),
+        attempts=2_000,
+        epsilon=1,
+    )
+    low, _ = between(round(safe.success * safe.attempts), safe.attempts, ERROR)
+    assert low <= safe.bound
+
+
+def test_the_looping_sampler_has_the_right_law() -> None:
+    release = looping_geometric(2.0)
+    draws = np.array([release(0) for _ in range(8_000)])
+    ratio = math.exp(-0.5)
+    assert abs(np.mean(draws == 0) - (1 - ratio) / (1 + ratio)) < 6 * math.sqrt(0.25 / 8_000)
+    assert abs(draws.mean()) < 6 * draws.std() / math.sqrt(8_000)

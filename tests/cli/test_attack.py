@@ -1,0 +1,106 @@
+"""sfumato attack, in every format."""
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow.csv
+import pyarrow.parquet
+import pytest
+
+from sfumato.attacks.shows import SHOWS
+from sfumato.datasets import population
+
+Shell = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def people(tmp_path: Path) -> Path:
+    place = tmp_path / "people.csv"
+    pyarrow.csv.write_csv(population(300).select(["age", "sex", "zip", "income", "diagnosis"]), place)
+    return place
+
+
+def test_the_list_names_every_attack(shell: Shell) -> None:
+    code, out, err = shell("attack", "--list")
+    assert (code, err) == (0, "")
+    assert all(name in out for name in SHOWS)
+    assert [row["attack"] for row in json.loads(shell("attack", "--list", "--format", "json")[1])] == list(SHOWS)
+    assert shell("attack", "--list", "--format", "csv")[1].startswith("attack,what it does\n")
+
+
+def test_an_attack_as_a_table_and_as_json(shell: Shell) -> None:
+    code, out, err = shell("attack", "known-sample")
+    assert (code, err) == (0, "")
+    assert "rotation" in out
+    assert "held: no more than promised" in out
+    found = json.loads(shell("attack", "known_sample", "--epsilon", "0.5", "--format", "json")[1])
+    assert found["attack"] == "known_sample"
+    assert [case["works"] for case in found["cases"]] == [True, True, False]
+    assert found["cases"][-1]["protection"] == "rows private by themselves, epsilon 0.5"
+
+
+def test_an_attack_on_a_file(shell: Shell, people: Path, tmp_path: Path) -> None:
+    said = shell("attack", "skewness", people, "--quasi", "age, sex", "--sensitive", "diagnosis", "--format", "csv")
+    rows = list(csv.DictReader(io.StringIO(said[1])))
+    assert [row["attempts"] for row in rows] == ["300"] * 3
+    assert rows[0]["bound"] == ""
+    parquet = tmp_path / "people.parquet"
+    pyarrow.parquet.write_table(pyarrow.csv.read_csv(people), parquet)
+    options = (
+        "--columns",
+        "age,income",
+        "--plot",
+        tmp_path / "a.html",
+        "--format",
+        "html",
+        "--output",
+        tmp_path / "b.html",
+    )
+    assert shell("attack", "denoise-additive", parquet, *options) == (0, "", "")
+    assert "<h1>Attack: denoise additive</h1>" in (tmp_path / "b.html").read_text(encoding="utf-8")
+    assert (tmp_path / "a.html").stat().st_size > 10_000
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "says"),
+    [
+        ((), 2, "no attack is named"),
+        (("trackr",), 2, 'Did you mean "tracker"'),
+        (("linking", "missing.csv"), 5, "missing.csv"),
+        (("tracker", "--epsilon", "much"), 2, "epsilon"),
+    ],
+)
+def test_mistakes_in_the_shell(shell: Shell, arguments: tuple[str, ...], code: int, says: str) -> None:
+    found, out, err = shell("attack", *arguments)
+    assert (found, out) == (code, "")
+    assert says in err
+
+
+def test_files_that_are_no_tables(shell: Shell, tmp_path: Path) -> None:
+    for name, content in (
+        ("a.xlsx", b"x"),
+        ("a.parquet", b"nonsense"),
+        ("a.csv", b"a\n\xff\xfe\n"),
+        ("b.csv", b"a,b\n1\n"),
+    ):
+        (tmp_path / name).write_bytes(content)
+        code, _, err = shell("attack", "linking", tmp_path / name)
+        assert code == 5, (name, err)
+
+
+def test_compare_in_every_format(shell: Shell, tmp_path: Path) -> None:
+    place = tmp_path / "town.csv"
+    pyarrow.csv.write_csv(population(300).select(["age", "hours_per_week", "income", "sex"]), place)
+    options = ("--quasi", "age,hours_per_week", "--sensitive", "sex", "--value", "income", "--epsilon", "1, 4")
+    code, out, err = shell("compare", place, *options)
+    assert (code, err) == (0, "")
+    assert "epsilon = 4" in out
+    assert json.loads(shell("compare", place, *options, "--format", "json")[1])[0]["method"] == "names removed"
+    assert shell("compare", place, *options, "--format", "csv")[1].startswith("method,privacy level,")
+    assert shell("compare", place, *options, "--format", "markdown")[1].startswith("| method |")
+    assert shell("compare", place, *options, "--format", "html", "--output", tmp_path / "c.html") == (0, "", "")
+    assert "Methods compared" in (tmp_path / "c.html").read_text(encoding="utf-8")
+    assert shell("compare", place)[0] == 2
