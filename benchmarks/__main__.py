@@ -1,4 +1,4 @@
-"""python -m benchmarks [noise|accounting|latency|engine|anonymise|attacks|geo|local …] [--strict]: figures in one run, as ratios to peers."""
+"""python -m benchmarks [topic …] [--strict]: figures in one run, as ratios to peers."""
 
 import sys
 

@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterable
 from typing import Any, SupportsFloat
 
 import numpy as np
+from scipy import optimize, sparse
 from numpy.typing import NDArray
 
 from sfumato.attacks.answers import number_of
-from sfumato.attacks.programs import scipy
 from sfumato.attacks.result import AttackResult
 from sfumato.attacks.secrets import Floats, judged, possible_values, true_values
 from sfumato.attacks.wordings import method_unknown
@@ -73,10 +73,9 @@ def _solved(chosen: Floats, answers: Floats, method: str) -> Floats:
         return np.asarray(np.linalg.solve(chosen.T @ chosen, chosen.T @ answers), dtype=np.float64)
     # Bits in [0, 1], one error a question: chosen @ bits - errors <= answers <= chosen @ bits + errors.
     count, size = chosen.shape
-    sparse = scipy("sparse")
     errors = sparse.eye_array(count)
     table = sparse.csr_array(chosen)
-    found = scipy("optimize").linprog(
+    found = optimize.linprog(
         np.concatenate([np.zeros(size), np.ones(count)]),
         A_ub=sparse.vstack([sparse.hstack([table, -errors]), sparse.hstack([-table, -errors])]).tocsr(),
         b_ub=np.concatenate([answers, -answers]),
