@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+PEERS := $(VENV)/.peers
 WORKERS ?= 2
 
 .PHONY: help demo test coverage quick lint bench audit mutants docs venv lock clean
@@ -42,7 +43,11 @@ lint: venv  ## style, types, layers
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-bench: venv  ## figures against raw DuckDB, NumPy and OpenDP in the same run
+$(PEERS): benchmarks/peers.lock $(STAMP)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r benchmarks/peers.lock
+	@touch $@
+
+bench: venv $(PEERS)  ## figures against raw DuckDB, NumPy, OpenDP and other peers in the same run
 	$(BIN)/python -m benchmarks
 
 audit: venv  ## attack every mechanism and aggregate, and flag every broken twin, with fresh randomness
@@ -50,7 +55,7 @@ audit: venv  ## attack every mechanism and aggregate, and flag every broken twin
 	$(BIN)/sfumato audit --twins
 
 mutants: venv  ## plant forty bugs in the trusted files and count how many the tests kill
-	$(BIN)/python -m tests.mutants
+	$(BIN)/python -m tests.mutants --workers $(WORKERS)
 
 docs: venv  ## regenerate the reference pages
 	$(BIN)/python -m docs.generate

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable
 from typing import Any, SupportsFloat
 
 import numpy as np
-from scipy import optimize, sparse
 from numpy.typing import NDArray
 
 from sfumato.attacks.answers import number_of
@@ -71,6 +70,8 @@ def _solved(chosen: Floats, answers: Floats, method: str) -> Floats:
             return np.asarray(np.linalg.lstsq(chosen, answers, rcond=None)[0], dtype=np.float64)
         # So many random halves are far from singular, and the normal equations are ten times as fast.
         return np.asarray(np.linalg.solve(chosen.T @ chosen, chosen.T @ answers), dtype=np.float64)
+    from scipy import optimize, sparse  # noqa: PLC0415 - slow to load
+
     # Bits in [0, 1], one error a question: chosen @ bits - errors <= answers <= chosen @ bits + errors.
     count, size = chosen.shape
     errors = sparse.eye_array(count)
