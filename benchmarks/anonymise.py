@@ -30,6 +30,8 @@ FILES = {
 }
 QUASI = list(FILES)
 OCCUPATION = "occupation"
+# With all eight anjana takes minutes.
+FIVE = ["age", "education", "marital_status", "sex", "native_country"]
 MILLION = 1_000_000
 
 
@@ -88,27 +90,32 @@ def _searches(table: pd.DataFrame, rules: dict[str, str]) -> Report:
 
 
 def _against_anjana(table: pd.DataFrame, rules: dict[str, str]) -> Report:
-    report = Report("The same table, hierarchies and k against anjana, 50 % suppression allowed")
-    plain = table.astype(object)  # anjana does not take the texts of pandas 3
-    ladders = {column: _ladder(plain[column], path) for column, path in rules.items()}
+    report = Report("The same table and k, five quasi-identifiers, 50 % suppression allowed, against anjana")
+    plain = table.astype(object)  # anjana does not take the texts of pandas 3, nor make them
+    ladders = {column: _ladder(plain[column], rules[column]) for column in FIVE}
+    five = {column: rules[column] for column in FIVE}
 
     def peer(call: Any, *wish: Any) -> Any:
-        with contextlib.redirect_stdout(io.StringIO()):
+        with contextlib.redirect_stdout(io.StringIO()), pd.option_context("future.infer_string", False):
             copies = {column: dict(ladder) for column, ladder in ladders.items()}
-            return call(plain.copy(), [], QUASI, *wish, 50, copies)
+            return call(plain.copy(), [], list(FIVE), *wish, 50, copies)
 
     calls = {
-        "k": (lambda: _ask(table, rules, suppression=0.5), lambda: peer(anjana.anonymity.k_anonymity, 5)),
+        "k": (lambda: _five(table, five), lambda: peer(anjana.anonymity.k_anonymity, 5)),
         "k and l = 2": (
-            lambda: _ask(table, rules, suppression=0.5, sensitive=OCCUPATION, l=2),
+            lambda: _five(table, five, sensitive=OCCUPATION, l=2),
             lambda: peer(anjana.anonymity.l_diversity, OCCUPATION, 5, 2),
         ),
     }
     for name, (ours, theirs) in calls.items():
-        seconds = medians({"ours": ours, "theirs": theirs}, repetitions=2)
+        seconds = medians({"ours": ours, "theirs": theirs}, repetitions=1)
         report.add(f"Sfumato, {name}", seconds["ours"], "s")
         report.add("  against anjana", seconds["theirs"] / seconds["ours"], "times", at_least=4)
     return report
+
+
+def _five(table: pd.DataFrame, rules: dict[str, str], **wish: Any) -> sf.anonymise.AnonymisedTable:
+    return sf.anonymise.k_anonymity(table, FIVE, k=5, hierarchies=rules, suppression=0.5, **wish)
 
 
 def _ladder(column: "pd.Series[Any]", path: str) -> dict[int, Any]:

@@ -85,11 +85,13 @@ def _parts(asked: Problem, progress: Progress | None) -> tuple[Codes, int]:
         cut = np.unique(parts[upper])
         renamed = np.zeros(count, dtype=np.int64)
         renamed[cut] = count + np.arange(len(cut))
-        active = np.zeros(count + len(cut), dtype=np.bool_)
-        active[cut] = True
-        active[count:] = True
+        touched = np.append(cut, np.arange(count, count + len(cut)))
         parts[upper] = renamed[parts[upper]]
         count += len(cut)
+        # Only halves that can be halved again are looked at again.
+        sizes = summed(parts, asked.counts, count)
+        active = np.zeros(count, dtype=np.bool_)
+        active[touched] = sizes[touched] >= 2 * asked.want.k
         if progress is not None and len(numbers):
             progress(min(0.99, count * asked.want.k / asked.total))
     return parts, count
