@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from sfumato.audit.evidence import between, chi_square, delta_shown, epsilon_shown
+from sfumato.audit.evidence import between, chi_square, delta_shown, epsilon_shown, rank_correlation
 
 
 @pytest.mark.parametrize("probability", [0.001, 0.2, 0.5, 0.99])
@@ -45,3 +45,10 @@ def test_a_law_is_told_from_its_neighbour() -> None:
 def test_a_law_that_covers_not_everything_or_too_few_draws_are_refused(counts: list[int], law: list[float]) -> None:
     with pytest.raises(ValueError, match="law"):
         chi_square(counts, law)
+
+
+def test_ranks_are_correlated_as_spearman_did() -> None:
+    generator = np.random.default_rng(3)
+    first, second = generator.integers(0, 20, 500), generator.normal(size=500)
+    assert rank_correlation(first, second) == pytest.approx(stats.spearmanr(first, second).statistic)
+    assert rank_correlation(first, first**3) == pytest.approx(1)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 import sfumato.noise as noise
-from sfumato.audit import runs, twins
+from sfumato.audit import runs, trustless, twins
 from sfumato.audit.channels import every_channel
 from sfumato.audit.replay import every_question
 from sfumato.audit.shelf import AGGREGATES, MECHANISMS, Subject, aggregates
@@ -15,7 +15,7 @@ from sfumato.plan.nodes import Aggregate
 from tests.contract.test_mechanisms import NO_MECHANISMS
 from tests.kernel.plans import measure, plan, schema
 
-SUBJECTS = {subject.name: subject for subject in (*MECHANISMS, *aggregates())}
+SUBJECTS = {subject.name: subject for subject in (*MECHANISMS, *aggregates(), *trustless.subjects())}
 
 
 def test_every_mechanism_and_every_aggregate_is_audited() -> None:
@@ -27,7 +27,7 @@ def test_every_mechanism_and_every_aggregate_is_audited() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("subject", SUBJECTS.values(), ids=SUBJECTS)
 def test_holds(subject: Subject) -> None:
-    for finding in (runs.by_law(subject), runs.by_events(subject)):
+    for finding in runs._law_and_events(subject):
         assert not finding.violated, str(finding)
     if subject.name in ("laplace", "geometric", "exponential", "permute_and_flip", "randomised_response"):
         assert finding.measured > 0.92  # typically above 0.95: docs/explanation/audit.md

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from docs.audit import END, PAGE, START, table
 
+from sfumato.audit import trustless
 from sfumato.audit.runs import by_law
 from sfumato.audit.shelf import MECHANISMS, aggregates
 from sfumato.audit.twins import subjects
@@ -19,7 +20,7 @@ HOUR = ROOT / "docs" / "explanation" / "audit-in-an-hour.md"
 def test_the_table_names_every_mechanism_aggregate_and_twin_and_none_escaped() -> None:
     measured = PAGE.read_text(encoding="utf-8").partition(START)[2].partition(END)[0]
     own, _, planted = measured.partition("planted violations flagged")
-    assert all(f"| {subject.name} |" in own for subject in (*MECHANISMS, *aggregates()))
+    assert all(f"| {subject.name} |" in own for subject in (*MECHANISMS, *aggregates(), *trustless.subjects()))
     assert all(f"| {subject.name} |" in planted for subject in subjects())
     assert "| VIOLATED |" not in own
     assert "| holds |" not in planted

@@ -8,7 +8,7 @@ from math import exp
 from typing import Any
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
 from sfumato.audit.findings import Finding
 from sfumato.errors import UsageError, out_of_range
@@ -85,10 +85,15 @@ def epsilon_from_guesses(
 
 def chance_of(planted: int, guesses: int, correct: int, epsilon: float, delta: float) -> float:
     """At most so likely are that many correct guesses under (ε, δ): P[Bin ≥ v] + 2mδ max_i P[v > Bin ≥ v - i] / i."""
-    law = stats.binom(guesses, 1 / (1 + exp(-epsilon)))
-    tail = float(law.sf(correct - 1))
+    right = 1 / (1 + exp(-epsilon))
+    tail = float(_at_least(correct, guesses, right))
     if not delta or not correct:
         return tail
     steps = np.arange(1, correct + 1)
-    below: Any = law.sf(correct - steps - 1) - tail
+    below: Any = _at_least(correct - steps, guesses, right) - tail
     return min(1.0, tail + 2 * planted * delta * float(np.max(below / steps)))
+
+
+def _at_least(count: Any, draws: int, chance: float) -> Any:
+    """P[Bin(draws, chance) ≥ count]."""
+    return np.where(np.asarray(count) <= 0, 1.0, special.bdtrc(np.maximum(np.asarray(count) - 1, 0), draws, chance))[()]

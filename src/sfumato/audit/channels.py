@@ -7,10 +7,9 @@ from time import perf_counter_ns
 from typing import Any
 
 import numpy as np
-from scipy import stats
 
 import sfumato.noise as noise
-from sfumato.audit.evidence import FALSE_ALARM, epsilon_shown
+from sfumato.audit.evidence import FALSE_ALARM, epsilon_shown, rank_correlation
 from sfumato.audit.findings import Finding
 from sfumato.kernel import bulk
 from sfumato.kernel.entropy import SystemEntropy
@@ -53,7 +52,7 @@ def timing(name: str, draw: Callable[[], Any]) -> Finding:
                 times[turn], sizes[turn] = after - before, abs(int(np.ravel(value)[0]))
     finally:
         gc.enable()
-    correlation = abs(float(stats.spearmanr(times, sizes).statistic))
+    correlation = abs(rank_correlation(times, sizes))
     detail = f"|Spearman(time, |noise|)| = {correlation:.4f}, allowed {LIMIT}"
     return Finding(name, "time", LIMIT, correlation, correlation > LIMIT, detail, TIMED)
 

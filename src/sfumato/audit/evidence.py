@@ -5,15 +5,15 @@ from math import exp, inf, log
 from typing import Any
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
 FALSE_ALARM = 1e-6  # of a verdict: it cries wolf once in a million runs
 
 
 def between(count: int, draws: int, error: float) -> tuple[float, float]:
     """Clopper and Pearson: the probability lies in here, except with probability `error` on each side."""
-    low = stats.beta.ppf(error, count, draws - count + 1) if count else 0.0
-    high = stats.beta.isf(error, count + 1, draws - count) if count < draws else 1.0
+    low = special.betaincinv(count, draws - count + 1, error) if count else 0.0
+    high = special.betainccinv(count + 1, draws - count, error) if count < draws else 1.0
     return float(low), float(high)
 
 
@@ -26,6 +26,15 @@ def epsilon_shown(first: int, second: int, draws: int, error: float, delta: floa
 def delta_shown(first: int, second: int, draws: int, error: float, epsilon: float) -> float:
     """The δ that an event proves at least, at this ε: P(E) - e^ε P'(E)."""
     return between(first, draws, error)[0] - exp(epsilon) * between(second, draws, error)[1]
+
+
+def rank_correlation(first: np.ndarray[Any, Any], second: np.ndarray[Any, Any]) -> float:
+    """Spearman's; equal values share the mean of their ranks."""
+    ranks = []
+    for values in (first, second):
+        _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
+        ranks.append((np.cumsum(counts) - (counts - 1) / 2)[place])
+    return float(np.corrcoef(np.array(ranks))[0, 1])
 
 
 def chi_square(observed: Sequence[int] | np.ndarray[Any, Any], probabilities: Sequence[float]) -> float:
@@ -47,4 +56,4 @@ def chi_square(observed: Sequence[int] | np.ndarray[Any, Any], probabilities: Se
     joined_counts[-1] += count
     joined[-1] += mass
     statistic = float(np.sum((np.array(joined_counts) - joined) ** 2 / joined))
-    return float(stats.chi2.sf(statistic, max(1, len(joined) - 1)))
+    return float(special.chdtrc(max(1, len(joined) - 1), statistic))

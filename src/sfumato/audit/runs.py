@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from sfumato.audit import twins
+from sfumato.audit import trustless, twins
 from sfumato.audit.channels import every_channel
 from sfumato.audit.events import mechanism
 from sfumato.audit.evidence import FALSE_ALARM, chi_square
@@ -45,7 +45,10 @@ def by_law(subject: Subject) -> Finding:
 def tasks() -> list[Task]:
     """Name and work of every audit of Sfumato itself."""
     return [
-        *((subject.name, partial(_law_and_events, subject)) for subject in (*MECHANISMS, *aggregates())),
+        *(
+            (subject.name, partial(_law_and_events, subject))
+            for subject in (*MECHANISMS, *aggregates(), *trustless.subjects())
+        ),
         *(("bits and time", partial(_alone, check)) for check in every_channel()),
         *(("replay", partial(_alone, check)) for check in every_question()),
     ]
@@ -65,13 +68,15 @@ def everything(*, planted: bool = False) -> Iterator[Finding]:
 
 
 def _law_and_events(subject: Subject) -> list[Finding]:
-    return [by_law(subject), by_events(subject)]
+    """Of local protocols the law is enumerated in their tests; here the events must do."""
+    return [*([by_law(subject)] if subject.law else []), by_events(subject)]
 
 
 def _worse(subject: Subject) -> list[Finding]:
     """What flags a twin: the law first, since it is quick; then the events."""
-    law = by_law(subject)
-    return [law if law.violated else by_events(subject)]
+    if subject.law and (law := by_law(subject)).violated:
+        return [law]
+    return [by_events(subject)]
 
 
 def _alone(check: Callable[[], Finding]) -> list[Finding]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from sfumato.audit import trustless
 from sfumato.audit.channels import precision, timing
 from sfumato.audit.findings import Finding
 from sfumato.audit.replay import PERSON, Emit, replayed
@@ -64,7 +65,7 @@ def _eager_keys(units: int, count: int, price: Fraction, entropy: Entropy) -> An
 
 def subjects() -> list[Subject]:
     """Every mechanism and every aggregate with 0.9 of its noise, and mistakes of other kinds."""
-    narrow = [subject.with_less_noise() for subject in (*MECHANISMS, *aggregates())]
+    narrow = [subject.with_less_noise() for subject in (*MECHANISMS, *aggregates(), *trustless.subjects())]
     count, sparse, keys = _named("geometric"), _named("above_threshold"), _named("key_selection")
     choice = _named("exponential")
     return [
