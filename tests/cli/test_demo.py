@@ -84,6 +84,15 @@ def test_nobody_to_trust(summary: dict[str, Any]) -> None:
     assert "this device has 0 left of 2" in found["refusal"]
 
 
+def test_a_day_of_places(summary: dict[str, Any]) -> None:
+    found = summary["geo"]
+    assert [one["stop"] for one in found["stops"]] == ["home", "bakery", "home", "home"]
+    assert [one["reused"] for one in found["stops"]] == [False, False, True, True]
+    assert found["stops"][0]["off_m"] == found["stops"][2]["off_m"]
+    assert all(0 < one["off_m"] < 20 * found["usual_m"] for one in found["stops"])
+    assert "left" in found["refusal"]
+
+
 def test_private_totals_do_not(summary: dict[str, Any]) -> None:
     attack, salary = summary["private"]["attack"], summary["differencing"]["pair"]["victim"]["income"]
     errors = [abs(estimate - salary) for estimate in attack["estimates"]]

@@ -34,7 +34,7 @@ def rank_correlation(first: np.ndarray[Any, Any], second: np.ndarray[Any, Any]) 
     for values in (first, second):
         _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
         ranks.append((np.cumsum(counts) - (counts - 1) / 2)[place])
-    return float(np.corrcoef(np.array(ranks))[0, 1])
+    return float(np.asarray(np.corrcoef(np.array(ranks)))[0, 1])
 
 
 def chi_square(observed: Sequence[int] | np.ndarray[Any, Any], probabilities: Sequence[float]) -> float:

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from sfumato.cli.output import as_json, write
-from sfumato.cli.tour import budget, private, release, totals, town, trustless
+from sfumato.cli.tour import budget, places, private, release, totals, town, trustless
 from sfumato.cli.tour.files import Files, prepare
 from sfumato.cli.tour.report import report
 from sfumato.cli.tour.stage import GOOD, SOFT, Stage
@@ -64,7 +64,8 @@ def _play(stage: Stage, files: Files, *, rows: int, seed: int) -> dict[str, Any]
         answered = private.play(stage, made, differenced.pair, files, older=older)
         spent = budget.play(stage, files, differenced.pair, answered, older=older)
         collected = trustless.play(stage, made)
-    stage.scene(7, "One page to keep")
+        traced = places.play(stage, Path(folder))
+    stage.scene(8, "One page to keep")
     written: dict[str, Any] = {"path": str(files.report), "missing": ""}
     try:
         with stage.working("Drawing …"):
@@ -81,6 +82,7 @@ def _play(stage: Stage, files: Files, *, rows: int, seed: int) -> dict[str, Any]
         "private": asdict(answered),
         "budget": asdict(spent),
         "local": asdict(collected),
+        "geo": asdict(traced),
         "report": written,
     }
 
