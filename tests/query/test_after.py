@@ -12,6 +12,7 @@ from sfumato.errors import Refused
 from sfumato.query.after import After, Order, _check, _holds, _is_text, _value
 from sfumato.query.bind import bind
 from sfumato.query.sql import parse
+from sfumato.schema.table import Schema
 from tests.query.asking import SCHEMA
 
 ROWS = [
@@ -154,3 +155,16 @@ def test_error_bars_of_variances_cover(tmp_path: Path, delta: float) -> None:
 def test_nothing_after_is_nothing_done() -> None:
     assert After().chosen(ROWS) == [0, 1, 2]
     assert After(order=(Order("x", True),)).chosen(ROWS) == [2, 0, 1]
+
+
+def test_a_variance_is_explained_and_bounds_that_cannot_be_squared_are_refused(session: Any) -> None:
+    explained = session.explain("SELECT STDDEV(x) AS s FROM data", spend=1)
+    assert [step.measures for step in explained.steps] == [
+        "sum of clamped values around the centre of their bounds (for s)",
+        "sum of clamped values around the centre of their bounds (for s)",
+        "number of values (for s)",
+    ]
+    assert explained.expected_error == {"s": None}
+    wide = Schema("people", sf.Row(), {"x": sf.Float(0, 1e99), "y": sf.Float(0, 1e99)})
+    with pytest.raises(Refused):
+        bind(parse("SELECT VARIANCE(x * y) FROM people"), wide)
