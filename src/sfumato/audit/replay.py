@@ -40,6 +40,7 @@ QUESTIONS = (
     "SELECT g, COUNT(*) FROM t GROUP BY g",
     "SELECT g, d, SUM(x), AVG(n), COUNT(n) FROM t GROUP BY g, d",
     "SELECT d, SUM(x * n - 1), AVG(x / 2) FROM t WHERE NOT n > 7 GROUP BY d",
+    "SELECT g, VARIANCE(x), STDDEV_POP(n) FROM t GROUP BY g",
 )
 PERSON = Person("who", max_rows=3, max_groups=2)
 
