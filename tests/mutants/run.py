@@ -122,7 +122,8 @@ def _tests(folder: Path, targets: Sequence[str]) -> tuple[Status, str]:
 def _run(folder: Path, *arguments: str) -> tuple[int | None, str]:
     """Exit code and output of a Python that knows this copy only; no code when it took too long."""
     environment = {
-        **os.environ,
+        # A copy is no part of what coverage measures.
+        **{name: value for name, value in os.environ.items() if not name.startswith("COVERAGE_")},
         "PYTHONPATH": os.pathsep.join([str(folder / "src"), str(folder)]),
         "PYTHONDONTWRITEBYTECODE": "1",
     }
