@@ -27,7 +27,7 @@ def audit(
     format: Annotated[Format, typer.Option(help="How to print.")] = Format.table,
     output: Annotated[Path | None, typer.Option(help="Write to this file instead of the screen.")] = None,
 ) -> None:
-    """Attack every mechanism and every aggregate of Sfumato, with fresh randomness; takes about a minute.
+    """Attack every mechanism and every aggregate of Sfumato, with fresh randomness; takes about two minutes.
 
     Law: draws against the exact law. Events: counts on two neighbours, and the ε they prove (95 %). Bits: whether an
     output is a multiple of a power of two. Time: whether the time of a draw follows the noise. Replay: what one unit
