@@ -21,7 +21,8 @@ import pytest
 
 from sfumato.engines.arrange import arrange
 from sfumato.engines.duckdb import DuckDBEngine, describe
-from sfumato.engines.emit import LARGEST_INTEGER, MOST_ROWS, emit
+from sfumato.engines.emit import MOST_ROWS, emit
+from sfumato.engines.expressions import LARGEST_INTEGER
 from sfumato.errors import DataUnreadable, EngineFailed, SfumatoError, UsageError
 from sfumato.plan.expressions import Column, Comparison, Condition, Number, String
 from sfumato.plan.lattice import LARGEST, Lattice

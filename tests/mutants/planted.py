@@ -285,11 +285,11 @@ PLANTED = (
     # ---- the SQL that an engine sees
     Mutant(
         "arithmetic-not-clamped",
-        "engines/emit.py",
+        "engines/expressions.py",
         '        real = written if self._is_real(node) else f"CAST({written} AS DOUBLE)"\n',
         '        real = written if self._is_real(node) else f"CAST({written} AS DOUBLE)"\n'
         "        if isinstance(node, Arithmetic):\n"
-        '            return f"TRY_CAST({real} * {_double(2.0**-lattice.exponent)} AS BIGINT)"\n',
+        '            return f"TRY_CAST({real} * {double(2.0**-lattice.exponent)} AS BIGINT)"\n',
         "SUM(x * x) takes the values as they are: one row moves the sum without bound",
         ("tests/museum/test_smartnoise_201.py",),
     ),
@@ -312,8 +312,8 @@ PLANTED = (
     Mutant(
         "centred-at-the-lower-bound",
         "engines/emit.py",
-        'f"SUM(v{i}) - {_huge(lattice.centre)} * COUNT(v{i}) AS s{i}"',
-        'f"SUM(v{i}) - {_huge(lattice.lower)} * COUNT(v{i}) AS s{i}"',
+        'f"SUM(v{i}) - {huge(lattice.centre)} * COUNT(v{i}) AS s{i}"',
+        'f"SUM(v{i}) - {huge(lattice.lower)} * COUNT(v{i}) AS s{i}"',
         "a person moves a centred sum by the whole width, its noise covers half of it",
         (WORST,),
     ),
@@ -335,16 +335,16 @@ PLANTED = (
     ),
     Mutant(
         "quote-not-doubled",
-        "engines/emit.py",
-        'return "\'" + text.replace("\'", "\'\'") + "\'"',
-        "return f\"'{text}'\"",
+        "engines/expressions.py",
+        'return "\'" + string.replace("\'", "\'\'") + "\'"',
+        "return f\"'{string}'\"",
         "a text in WHERE ends the literal and goes on as SQL of the analyst's",
         ("tests/engines/test_duckdb.py::test_a_text_is_compared_and_never_read_as_sql",),
     ),
     # ---- the gate for SQL, and numbers that people type
     Mutant(
         "unknown-parts-let-through",
-        "query/sql.py",
+        "query/sql_expressions.py",
         "if value not in (None, False, []) and part not in allowed:",
         'if part == "into" and part not in allowed:',
         "JOIN, DISTINCT, QUALIFY and the rest pass the allow-list; only the rewriting behind it still holds",

@@ -12,8 +12,10 @@ from sfumato.errors import Refused
 from sfumato.plan.expressions import Arithmetic, Column, Expression, Negative, Number, String
 from sfumato.plan.lattice import Lattice
 from sfumato.plan.nodes import CountRows, ListedKey, RangeKey
-from sfumato.query import bind as binding
-from sfumato.query.bind import BoundAggregate, Range, bind
+from sfumato.query import bind_calls
+from sfumato.query import bind_expressions as binding
+from sfumato.query.bind import BoundAggregate, bind
+from sfumato.query.bind_expressions import Range
 from sfumato.query.question import Question, SelectedCall, SelectedKey
 from sfumato.query.sql import parse
 from sfumato.schema.table import Schema
@@ -77,7 +79,7 @@ def value(node: Expression, row: dict[str, Fraction]) -> Fraction:
 def bounds_of(node: Expression) -> Range:
     """What is known of an expression; divisions by something that may be 0 are left out of the examples."""
     try:
-        return binding._range(node, "SUM(x)", BOUNDED)
+        return binding.value_range(node, "SUM(x)", BOUNDED)
     except Refused:
         assume(False)
     raise AssertionError
@@ -116,14 +118,14 @@ def test_a_broken_rule_of_intervals_would_be_noticed() -> None:
 
 @given(expressions(st.builds(Column, st.sampled_from(["free", "whole"]))))
 def test_no_bounds_in_no_bounds_out(node: Expression) -> None:
-    found = binding._range(node, "SUM(x)", BOUNDED)
+    found = binding.value_range(node, "SUM(x)", BOUNDED)
     assert found.bounds is None
 
 
 @pytest.mark.parametrize("node", [String("a"), Arithmetic("+", String("a"), Number(Fraction(1)))])
 def test_texts_are_never_added_up(node: Expression) -> None:
     with pytest.raises(Refused, match="adds up texts"):
-        binding._range(node, "SUM(x)", BOUNDED)
+        binding.value_range(node, "SUM(x)", BOUNDED)
 
 
 # ---- names
@@ -192,11 +194,11 @@ class Foreign:
 
 
 def test_what_is_foreign_stops_the_walk() -> None:
-    for step in (binding._value, binding._condition):
+    for step in (binding.bind_value, binding.bind_condition):
         with pytest.raises(AssertionError):
             step(Foreign(), SCHEMA)
     with pytest.raises(AssertionError):
-        binding._call(SelectedCall("n", Foreign(), "FOREIGN(x)"), SCHEMA)  # type: ignore[arg-type]
+        bind_calls.bind_call(SelectedCall("n", Foreign(), "FOREIGN(x)"), SCHEMA)  # type: ignore[arg-type]
 
 
 def test_what_is_foreign_in_the_select_list_is_no_aggregate() -> None:

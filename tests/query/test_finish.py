@@ -16,6 +16,7 @@ from sfumato.kernel.mechanisms import DiscreteGaussian
 from sfumato.ledger.ledger import Balance
 from sfumato.ledger.terms import Amount
 from sfumato.query import finish as finishing
+from sfumato.query import outputs
 from sfumato.query.finish import Answer, finish
 from sfumato.query.rewrite import KeyColumn
 from sfumato.schema.table import Schema
@@ -115,7 +116,7 @@ def test_a_confidence_lies_between_0_and_1(confidence: Any) -> None:
 
 def test_a_key_has_no_error_bar() -> None:
     with pytest.raises(TypeError, match="a key has no error bar"):
-        finishing._interval(KeyColumn("k", 0), (1,), [])
+        outputs.interval_of(KeyColumn("k", 0), (1,), [])
 
 
 GROUPS = 6000

@@ -6,7 +6,7 @@ import duckdb
 import pytest
 
 import sfumato as sf
-from sfumato.engines.emit import quoted
+from sfumato.engines.expressions import quoted
 from tests.query.asking import COLUMNS, EPSILON, RHO, walk
 from tests.query.cases import Case, outcome, read_cases
 

@@ -13,7 +13,7 @@ from sfumato import errors
 from sfumato.cli.main import COMMANDS
 from sfumato.errors import Refused, UsageError
 from sfumato.kernel.certify import MOST_GROUPS
-from sfumato.query import bind, sql
+from sfumato.query import bind_calls, sql, sql_expressions
 from sfumato.schema.columns import Category, Float, Identifier, Int, Text
 from sfumato.schema.numbers import LARGEST_EXPONENT
 from sfumato.schema.policy import COLUMN_TYPES, SECTIONS, Policy, load_policy
@@ -112,10 +112,11 @@ def test_the_limits_of_the_page_are_those_of_the_code() -> None:
     limits = dict(table_rows("sql.md", "what | at most"))
     assert limits == {
         "the text of a question": f"{sql.LONGEST:,} characters",
-        "nesting of brackets, `NOT` and signs": f"{sql.DEEPEST} levels",
+        "nesting of brackets, `NOT` and signs": f"{sql_expressions.DEEPEST} levels",
         "groups": f"{MOST_GROUPS:,}",
-        "a number": f"{sql.LONGEST_NUMBER} characters, and in size from 1e-{LARGEST_EXPONENT} to 1e{LARGEST_EXPONENT}",
-        "bounds of an expression": f"{float(bind.WIDEST):.0e}".replace("e+", "e"),
+        "a number": f"{sql_expressions.LONGEST_NUMBER} characters, "
+        f"and in size from 1e-{LARGEST_EXPONENT} to 1e{LARGEST_EXPONENT}",
+        "bounds of an expression": f"{float(bind_calls.WIDEST):.0e}".replace("e+", "e"),
     }
 
 

@@ -13,7 +13,8 @@ from sqlglot import TokenType
 from sfumato.errors import Refused, UsageError
 from sfumato.plan.expressions import AllOf, AnyOf, Column, Comparison, Not, Number
 from sfumato.query.question import Question
-from sfumato.query.sql import DEEPEST, LONGEST, parse
+from sfumato.query.sql import LONGEST, parse
+from sfumato.query.sql_expressions import DEEPEST
 from tests.query.asking import walk
 from tests.query.cases import read_cases
 

@@ -34,7 +34,8 @@ import sfumato as sf
 import sfumato.session
 from sfumato.engines.duckdb import DuckDBEngine
 from sfumato.errors import EngineFailed, Refused, SfumatoError, UsageError
-from sfumato.query.sql import DEEPEST, LONGEST
+from sfumato.query.sql import LONGEST
+from sfumato.query.sql_expressions import DEEPEST
 from tests.query.asking import COLUMNS, SCHEMA, walk
 from tests.query.grammar import mutated, sentence
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import duckdb
 
-from sfumato.engines.emit import quoted
+from sfumato.engines.expressions import quoted
 from sfumato.errors import (
     DataUnreadable,
     column_absent,

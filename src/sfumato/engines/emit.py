@@ -6,28 +6,12 @@ contribution-bounding.md says. No expression can fail on any row: arithmetic is 
 
 from typing import assert_never
 
-from sfumato.plan.expressions import (
-    AllOf,
-    AnyOf,
-    Arithmetic,
-    Column,
-    Comparison,
-    Condition,
-    Expression,
-    IsNull,
-    Negative,
-    Not,
-    Number,
-    OneOf,
-    String,
-)
-from sfumato.plan.lattice import LARGEST, Lattice
+from sfumato.engines.expressions import LARGEST_INTEGER, Writer, column, huge, integer, plain_text, quoted, text
+from sfumato.plan.lattice import LARGEST
 from sfumato.plan.nodes import Aggregate, CentredSum, CountRows, CountValues, Key, ListedKey, Plan, RangeKey, Sum
-from sfumato.schema.columns import CategoryValue, Float
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person, Row
 
-LARGEST_INTEGER = 1 << 63
 MOST_ROWS = LARGEST_INTEGER // LARGEST - 1
 
 
@@ -37,7 +21,7 @@ def emit(plan: Plan, schema: Schema) -> str:
     Claim: adding or removing one unit moves the vector of each measure by at most its certified sensitivity.
     Proof: docs/proofs/contribution-bounding.md
     """
-    writer = _Writer(schema)
+    writer = Writer(schema)
     match plan.unit:
         case Row():
             return _for_rows(plan, writer)
@@ -47,7 +31,7 @@ def emit(plan: Plan, schema: Schema) -> str:
             assert_never(plan.unit)
 
 
-def _for_rows(plan: Plan, writer: "_Writer") -> str:
+def _for_rows(plan: Plan, writer: Writer) -> str:
     values = _values(plan, writer)
     sums = ", ".join(f"{_plain(a, i, _slot(plan, i))} AS m{i}" for i, a in enumerate(_aggregates(plan)))
     source = f"FROM {quoted(plan.table)} AS t{_where(plan, writer)}"
@@ -65,7 +49,7 @@ def _for_rows(plan: Plan, writer: "_Writer") -> str:
     )
 
 
-def _for_people(plan: Plan, unit: Person, writer: "_Writer") -> str:
+def _for_people(plan: Plan, unit: Person, writer: Writer) -> str:
     group = _group_number(plan, [column(key.column.name) for key in plan.keys])
     parts = ", ".join(
         ["COUNT(*) AS n", *(part for i, a in enumerate(_aggregates(plan)) for part in _parts(a, i, _slot(plan, i)))]
@@ -99,12 +83,12 @@ def _aggregates(plan: Plan) -> list[Aggregate]:
     return [measure.aggregate for measure in plan.measures]
 
 
-def _where(plan: Plan, writer: "_Writer", first: str = "") -> str:
+def _where(plan: Plan, writer: Writer, first: str = "") -> str:
     conditions = ([first] if first else []) + ([writer.condition(plan.where)] if plan.where is not None else [])
     return f" WHERE {' AND '.join(conditions)}" if conditions else ""
 
 
-def _values(plan: Plan, writer: "_Writer") -> str:
+def _values(plan: Plan, writer: Writer) -> str:
     """', expression AS v1' for every aggregate that looks at a value."""
     found = []
     for i, aggregate in enumerate(_aggregates(plan)):
@@ -136,7 +120,7 @@ def _plain(aggregate: Aggregate, i: int, slot: int) -> str:
         case Sum():
             return _total(f"v{i}")
         case CentredSum(lattice=lattice):
-            return f"{_total(f'v{i}')} - {_huge(lattice.centre)} * COUNT(v{i})"
+            return f"{_total(f'v{i}')} - {huge(lattice.centre)} * COUNT(v{i})"
         case _:
             assert_never(aggregate)
 
@@ -156,7 +140,7 @@ def _parts(aggregate: Aggregate, i: int, slot: int) -> list[str]:
         case Sum():
             return [f"SUM(v{i}) AS s{i}"]
         case CentredSum(lattice=lattice):
-            return [f"COUNT(v{i}) AS c{i}", f"SUM(v{i}) - {_huge(lattice.centre)} * COUNT(v{i}) AS s{i}"]
+            return [f"COUNT(v{i}) AS c{i}", f"SUM(v{i}) - {huge(lattice.centre)} * COUNT(v{i}) AS s{i}"]
         case _:
             assert_never(aggregate)
 
@@ -169,7 +153,7 @@ def _share(aggregate: Aggregate, i: int) -> str:
         case CountValues():
             return f"CASE WHEN c{i} > most THEN most ELSE c{i} END"
         case Sum(lattice=lattice):
-            low, high = _integer(min(lattice.lower, 0)), _integer(max(lattice.upper, 0))
+            low, high = integer(min(lattice.lower, 0)), integer(max(lattice.upper, 0))
             return (
                 f"CASE WHEN s{i} > most * {high} THEN most * {high} "
                 f"WHEN s{i} < most * {low} THEN most * {low} ELSE s{i} END"
@@ -192,126 +176,11 @@ def _group_number(plan: Plan, columns: list[str]) -> str:
 def _position(key: Key, written: str) -> str:
     match key:
         case RangeKey(lower=lower, upper=upper):
-            low, high = _integer(lower), _integer(upper)
+            low, high = integer(lower), integer(upper)
             position = f"TRY_CAST(TRY_CAST({written} AS BIGINT) - {low} AS INTEGER)"
             return f"CASE WHEN {written} BETWEEN {low} AND {high} THEN {position} END"
         case ListedKey(values=values):
-            listed = ", ".join(_text(_written(value)) for value in values)
+            listed = ", ".join(text(plain_text(value)) for value in values)
             return f"CAST(enum_code(TRY_CAST(CAST({written} AS VARCHAR) AS ENUM({listed}))) AS INTEGER)"
         case _:
             assert_never(key)
-
-
-class _Writer:
-    """Writes expressions; knows the schema because an integer column and a real one are clamped differently."""
-
-    def __init__(self, schema: Schema) -> None:
-        self._schema = schema
-
-    def value(self, node: Expression) -> str:
-        """The value of a row, NULL for NaN."""
-        written = self._written(node)
-        return f"nullif({written}, CAST('NaN' AS DOUBLE))" if self._is_real(node) else written
-
-    def on_lattice(self, node: Expression, lattice: Lattice) -> str:
-        """Clamped to the lattice and rounded to it. NaN is above infinity here and so falls through.
-
-        One comparison of the distance from the middle is quicker than two with the ends. It may round, but only so
-        little that a value just beyond an end is let through and then rounded to that end.
-        """
-        written = self._written(node)
-        lower, upper = _integer(lattice.lower), _integer(lattice.upper)
-        if not self._is_real(node) and lattice.exponent == 0:
-            return (
-                f"CASE WHEN {written} BETWEEN {lower} AND {upper} THEN TRY_CAST({written} AS INTEGER) "
-                f"WHEN {written} < {lower} THEN {lower} WHEN {written} > {upper} THEN {upper} END"
-            )
-        real = written if self._is_real(node) else f"CAST({written} AS DOUBLE)"
-        low = _double(float(lattice.lower * lattice.step))
-        middle = _double(float((lattice.lower + lattice.upper) * lattice.step / 2))
-        reach = _double(float((lattice.upper - lattice.lower) * lattice.step / 2))
-        return (
-            f"CASE WHEN abs({real} - {middle}) <= {reach} "
-            f"THEN TRY_CAST({real} * {_double(2.0**-lattice.exponent)} AS BIGINT) "
-            f"WHEN {real} < {low} THEN {lower} WHEN {real} <= CAST('Infinity' AS DOUBLE) THEN {upper} END"
-        )
-
-    def condition(self, node: Condition) -> str:
-        match node:
-            case Comparison(operator=operator, left=left, right=right):
-                return f"({self.value(left)} {operator} {self.value(right)})"
-            case OneOf(operand=operand, choices=choices):
-                return f"({self.value(operand)} IN ({', '.join(self.value(choice) for choice in choices)}))"
-            case IsNull(operand=operand):
-                return f"({self.value(operand)} IS NULL)"
-            case Not(operand=operand):
-                return f"(NOT {self.condition(operand)})"
-            case AllOf(operands=operands):
-                return f"({' AND '.join(self.condition(operand) for operand in operands)})"
-            case AnyOf(operands=operands):
-                return f"({' OR '.join(self.condition(operand) for operand in operands)})"
-            case _:
-                assert_never(node)
-
-    def _written(self, node: Expression) -> str:
-        match node:
-            case Column(name=name):
-                return column(name)
-            case String(value=text):
-                return _text(text)
-            case Number(value=number) if number.denominator == 1 and abs(number) < LARGEST_INTEGER:
-                return _integer(int(number))
-            case Number(value=number):
-                return _double(float(number))
-            case Negative(operand=operand):
-                return f"(-{self._double(operand)})"
-            case Arithmetic(operator="/", left=left, right=right):
-                divisor = self._double(right)
-                return f"CASE WHEN {divisor} = 0 THEN NULL ELSE ({self._double(left)} / {divisor}) END"
-            case Arithmetic(operator=operator, left=left, right=right):
-                return f"({self._double(left)} {operator} {self._double(right)})"
-            case _:
-                assert_never(node)
-
-    def _double(self, node: Expression) -> str:
-        return f"TRY_CAST({self._written(node)} AS DOUBLE)"
-
-    def _is_real(self, node: Expression) -> bool:
-        match node:
-            case Column(name=name):
-                return isinstance(self._schema.columns[name], Float)
-            case Arithmetic() | Negative():
-                return True
-            case _:
-                return False
-
-
-def quoted(name: str) -> str:
-    """An identifier; it may hold any printable character."""
-    return '"' + name.replace('"', '""') + '"'
-
-
-def column(name: str) -> str:
-    """A column of the private table, qualified so that no alias of ours can be taken for it."""
-    return f"t.{quoted(name)}"
-
-
-def _text(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
-
-
-def _written(value: CategoryValue) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _integer(value: int) -> str:
-    return f"({value})" if value < 0 else str(value)
-
-
-def _huge(value: int) -> str:
-    """Multiplied with counts, it must not overflow at any number of rows."""
-    return f"CAST({value} AS HUGEINT)"
-
-
-def _double(value: float) -> str:
-    return f"CAST('{value!r}' AS DOUBLE)"

@@ -6,7 +6,8 @@ from typing import Any
 from sfumato.kernel.certify import Certified
 from sfumato.ledger.terms import Amount
 from sfumato.plan.nodes import CentredSum, CountRows, CountValues, Measure, Sum
-from sfumato.query.finish import CONFIDENCE, expected_error
+from sfumato.query.finish import CONFIDENCE
+from sfumato.query.outputs import expected_error
 from sfumato.query.rewrite import KeyColumn, MeanColumn, OutputColumn, SpreadColumn
 
 

@@ -1,0 +1,117 @@
+"""The columns of an answer from noisy integers: values and error bars. Post-processing only."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import sqrt
+from typing import Any
+
+from sfumato.kernel.mechanisms import Mechanism
+from sfumato.plan.lattice import Lattice
+from sfumato.query.rewrite import CountColumn, KeyColumn, MeanColumn, OutputColumn, SpreadColumn, SumColumn
+
+Interval = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Noise:
+    """What an error bar needs to know of a measure: its quantile and its standard deviation, in steps."""
+
+    error: int
+    deviation: float
+
+
+def expected_error(column: OutputColumn, mechanisms: tuple[Mechanism, ...], confidence: float) -> float | None:
+    """Half the width of the error bar, known before asking; None for an average, whose error depends on the count."""
+    match column:
+        case CountColumn(measure=measure):
+            return mechanisms[measure].error(confidence)
+        case SumColumn(measure=measure, lattice=lattice):
+            return float(mechanisms[measure].error(confidence) * lattice.step)
+        case _:
+            return None
+
+
+def value_of(column: OutputColumn, key: tuple[Any, ...], row: tuple[int, ...]) -> Any:
+    match column:
+        case KeyColumn(key=position):
+            return key[position]
+        case CountColumn(measure=measure):
+            return row[measure]
+        case SumColumn(measure=measure, lattice=lattice):
+            return _in_units(row[measure] * lattice.step, lattice)
+        case MeanColumn(total=total, count=count, lattice=lattice):
+            return _mean(Fraction(row[total], max(row[count], 1)), lattice)
+        case SpreadColumn():
+            return _spread(column, *_variance(column, row))
+
+
+def interval_of(column: OutputColumn, row: tuple[int, ...], noises: list[Noise]) -> Interval:
+    match column:
+        case CountColumn(measure=measure):
+            return row[measure] - noises[measure].error, row[measure] + noises[measure].error
+        case SumColumn(measure=measure, lattice=lattice):
+            low, high = ((row[measure] + side * noises[measure].error) * lattice.step for side in (-1, 1))
+            return _in_units(low, lattice), _in_units(high, lattice)
+        case MeanColumn(total=total, count=count, lattice=lattice):
+            return _mean_interval(row[total], row[count], noises[total], noises[count], lattice)
+        case SpreadColumn():
+            return _spread_interval(column, row, noises)
+        case _:
+            raise TypeError("a key has no error bar")
+
+
+def _variance(column: SpreadColumn, row: tuple[int, ...]) -> tuple[float, int]:
+    """The mean square from the middle minus the squared mean from the middle, and the number of values."""
+    spread, count = column.spread, max(row[column.count], 1)
+    square = (spread.squares.centre + Fraction(row[column.squares], count)) * spread.squares.step
+    mean = (spread.lattice.centre + Fraction(row[column.total], count)) * spread.lattice.step - spread.middle
+    return float(square - mean**2), count
+
+
+def _spread(column: SpreadColumn, variance: float, count: int) -> float:
+    """Within what the bounds allow; of a sample, times n / (n - 1)."""
+    spread = column.spread
+    inside = min(max(variance, 0.0), float(spread.squares.upper * spread.squares.step))
+    if spread.sample:
+        inside *= count / max(count - 1, 1)
+    return sqrt(inside) if spread.root else inside
+
+
+def _spread_interval(column: SpreadColumn, row: tuple[int, ...], noises: list[Noise]) -> Interval:
+    """The noises enter nearly as a weighted sum; where the count is lost in its noise, all that the bounds allow."""
+    spread, (variance, count) = column.spread, _variance(column, row)
+    parts = [noises[column.total], noises[column.squares], noises[column.count]]
+    width = max((noise.error / noise.deviation for noise in parts if noise.deviation), default=0.0)
+    least = row[column.count] - width * parts[2].deviation
+    if least <= 1:
+        return 0.0, _spread(column, float("inf"), 2)
+    step, fine = float(spread.lattice.step), float(spread.squares.step)
+    mean = row[column.total] / count * step
+    from_middle = mean + float(spread.lattice.centre * spread.lattice.step - spread.middle)
+    by_total = 2 * from_middle * step
+    by_count = row[column.squares] / count * fine - 2 * from_middle * mean
+    half = width * sqrt(
+        (by_total * parts[0].deviation) ** 2 + (fine * parts[1].deviation) ** 2 + (by_count * parts[2].deviation) ** 2
+    )
+    return _spread(column, variance - half / least, count), _spread(column, variance + half / least, count)
+
+
+def _mean_interval(total: int, count: int, of_total: Noise, of_count: Noise, lattice: Lattice) -> Interval:
+    """All a with |total - a·count| within its noise (Fieller): both noises count, and neither twice."""
+    width = max((noise.error / noise.deviation for noise in (of_total, of_count) if noise.deviation), default=0.0)
+    noise_total, noise_count = width * of_total.deviation, width * of_count.deviation
+    leading = float(count) ** 2 - noise_count**2
+    if count <= 0 or leading <= 0:
+        return float(lattice.lower * lattice.step), float(lattice.upper * lattice.step)
+    middle = float(total) * float(count) / leading
+    half = sqrt(max(0.0, middle**2 - (float(total) ** 2 - noise_total**2) / leading))
+    return _mean(Fraction(middle - half), lattice), _mean(Fraction(middle + half), lattice)
+
+
+def _mean(from_centre: Fraction, lattice: Lattice) -> float:
+    inside = min(max(lattice.centre + from_centre, Fraction(lattice.lower)), Fraction(lattice.upper))
+    return float(inside * lattice.step)
+
+
+def _in_units(value: Fraction, lattice: Lattice) -> float:
+    return int(value) if lattice.exponent >= 0 else float(value)

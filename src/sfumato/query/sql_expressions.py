@@ -1,0 +1,166 @@
+"""Row expressions and conditions of a parsed text, by an allow-list: what is not named here is refused."""
+
+from collections.abc import Iterator
+from decimal import Decimal, InvalidOperation
+from typing import NoReturn
+
+from sqlglot import exp
+
+from sfumato.errors import UsageError, not_supported, too_deep
+from sfumato.plan.expressions import (
+    AllOf,
+    AnyOf,
+    Arithmetic,
+    ArithmeticOperator,
+    Column,
+    Comparison,
+    ComparisonOperator,
+    Condition,
+    Expression,
+    IsNull,
+    Negative,
+    Not,
+    Number,
+    OneOf,
+    String,
+)
+from sfumato.schema.numbers import exact
+
+DEEPEST = 30  # the parser takes some twenty frames a bracket
+LONGEST_NUMBER = 100
+
+ARITHMETIC: dict[type[exp.Expr], ArithmeticOperator] = {exp.Add: "+", exp.Sub: "-", exp.Mul: "*", exp.Div: "/"}
+COMPARISONS: dict[type[exp.Expr], ComparisonOperator] = {
+    exp.EQ: "=",
+    exp.NEQ: "<>",
+    exp.LT: "<",
+    exp.LTE: "<=",
+    exp.GT: ">",
+    exp.GTE: ">=",
+}
+
+WORKS = (
+    "What works: SELECT keys, COUNT(*), COUNT(x), SUM(x), AVG(x), VARIANCE(x), STDDEV(x) FROM table WHERE … "
+    "GROUP BY keys HAVING … ORDER BY … LIMIT n."
+)
+
+
+def read_condition(node: exp.Expr, alias: str, depth: int) -> Condition:
+    if depth > DEEPEST:
+        raise too_deep(DEEPEST)
+    match node:
+        case exp.Paren(this=inner):
+            return read_condition(inner, alias, depth + 1)
+        case exp.And():
+            return AllOf(tuple(read_condition(part, alias, depth + 1) for part in chain(node, exp.And)))
+        case exp.Or():
+            return AnyOf(tuple(read_condition(part, alias, depth + 1) for part in chain(node, exp.Or)))
+        case exp.Not(this=inner):
+            return Not(read_condition(inner, alias, depth + 1))
+        case exp.Is(this=operand, expression=exp.Null()):
+            return IsNull(read_expression(operand, alias, depth + 1))
+        case exp.In(this=operand):
+            only(node, "this", "expressions")
+            choices = [read_literal(choice) for choice in node.expressions]
+            if not choices:
+                raise not_supported("IN without a list", "Name the values, e.g. IN (1, 2).")
+            return OneOf(read_expression(operand, alias, depth + 1), tuple(choices))
+        case exp.Between(this=operand):
+            only(node, "this", "low", "high")
+            value = read_expression(operand, alias, depth + 1)
+            low, high = (read_expression(node.args[end], alias, depth + 1) for end in ("low", "high"))
+            return AllOf((Comparison(">=", value, low), Comparison("<=", value, high)))
+        case exp.Binary() if type(node) in COMPARISONS:
+            only(node, "this", "expression")
+            left, right = (read_expression(side, alias, depth + 1) for side in (node.this, node.expression))
+            return Comparison(COMPARISONS[type(node)], left, right)
+        case _:
+            refuse(node)
+
+
+def read_expression(node: exp.Expr, alias: str, depth: int) -> Expression:
+    if depth > DEEPEST:
+        raise too_deep(DEEPEST)
+    match node:
+        case exp.Paren(this=inner):
+            return read_expression(inner, alias, depth + 1)
+        case exp.Column():
+            return read_column(node, alias)
+        case exp.Literal() | exp.Boolean():
+            return read_literal(node)
+        case exp.Neg(this=inner):
+            return Negative(read_expression(inner, alias, depth + 1))
+        case exp.Binary() if type(node) in ARITHMETIC:
+            left, right = (read_expression(side, alias, depth + 1) for side in (node.this, node.expression))
+            return Arithmetic(ARITHMETIC[type(node)], left, right)
+        case _:
+            refuse(node)
+
+
+def read_literal(node: exp.Expr) -> Number | String:
+    match node:
+        case exp.Boolean(this=value):
+            return String("true" if value else "false")
+        case exp.Neg(this=exp.Literal(is_string=False) as inner):
+            number = read_literal(inner)
+            return Number(-number.value) if isinstance(number, Number) else number
+        case exp.Literal(is_string=True, this=text):
+            if not text.isprintable():
+                raise not_supported("a text with control characters", "Compare with printable text.")
+            return String(text)
+        case exp.Literal(this=text):
+            if len(text) > LONGEST_NUMBER:
+                raise not_supported("this number", "Write numbers as decimals of ordinary size.")
+            try:
+                return Number(exact(Decimal(text), "a number in the question"))
+            except (InvalidOperation, UsageError):
+                raise not_supported("this number", "Write numbers as decimals of ordinary size.") from None
+        case _:
+            refuse(node)
+
+
+def read_column(node: exp.Expr, alias: str) -> Column:
+    if not isinstance(node, exp.Column) or not isinstance(node.this, exp.Identifier):
+        refuse(node)
+    only(node, "this", "table")
+    qualifier = node.args.get("table")
+    if qualifier is not None and read_name(qualifier).casefold() != alias.casefold():
+        raise not_supported(f'the table name "{qualifier.this}" here', f"Columns belong to {alias}.")
+    return Column(str(node.this.this))
+
+
+def read_name(node: exp.Expr) -> str:
+    """A plain name; @x and the like are nodes of another kind."""
+    if not isinstance(node, exp.Identifier):
+        refuse(node)
+    only(node, "this", "quoted")
+    return str(node.this)
+
+
+def chain(node: exp.Expr, kind: type[exp.Expr]) -> Iterator[exp.Expr]:
+    """The operands of a AND b AND c…, without recursing into a long left-deep tree."""
+    operands = []
+    while isinstance(node, kind):
+        operands.append(node.expression)
+        node = node.this
+    yield node
+    yield from reversed(operands)
+
+
+def only(node: exp.Expr, *allowed: str) -> None:
+    """Refuse a node that carries any part beyond the named ones."""
+    for part, value in node.args.items():
+        if value not in (None, False, []) and part not in allowed:
+            raise not_supported(f"{part.rstrip('_').replace('_', ' ').upper()} here", WORKS)
+
+
+def refuse(node: object) -> NoReturn:
+    kind = type(node).__name__.upper() if isinstance(node, exp.Expr) else "this"
+    match node:
+        case exp.Anonymous(this=str(called)):
+            kind = called[:40].upper()
+        case exp.Paren():
+            kind = "a bracket around this"
+        case exp.Literal() | exp.Boolean() | exp.Column():
+            kind = "a plain value here"
+    raise not_supported(kind, WORKS)
