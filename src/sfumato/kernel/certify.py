@@ -169,16 +169,17 @@ def _release(measure: Measure, plan: Plan, currency: Currency) -> CertifiedRelea
 def _price(release: CertifiedRelease, currency: Currency) -> Fraction:
     """The cost by the mechanism's own theorem, not by the share that was asked for."""
     match release.mechanism:
-        case DiscreteLaplace() as laplace if currency == "epsilon":
-            return laplace.epsilon(release.sensitivity.bound)
-        case DiscreteGaussian() as gaussian if currency == "rho":
+        case DiscreteLaplace() as laplace:
+            bound = release.sensitivity.bound
+            return laplace.epsilon(bound) if currency == "epsilon" else laplace.rho(bound)
+        case DiscreteGaussian() as gaussian:
             return gaussian.rho(release.sensitivity.length)
         case RankChoice() as ranks:
             return ranks.epsilon() if currency == "epsilon" else ranks.rho()
         case PermuteAndFlip() | Exponential() as choice:
             return choice.epsilon if currency == "epsilon" else choice.rho()
         case _:
-            raise plan_refused(f"this noise is not paid in {currency}")
+            assert_never(release.mechanism)
 
 
 def strategy_of(aggregate: Aggregate, currency: Currency) -> Strategy | None:

@@ -116,7 +116,7 @@ Cells = ListedKey | RangeKey | Grid
 class Histogram:
     """The number of rows in every cell."""
 
-    cells: Cells
+    cells: Grid
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from sfumato.kernel.mechanisms import DiscreteLaplace
 from sfumato.kernel.ranks import BAR_ERROR, RankChoice
 from sfumato.kernel.strategies import Strategy
 from sfumato.plan.nodes import Grid
-from sfumato.query.rewrite import QuantileColumn
+from sfumato.query.rewrite import CdfColumn, HistogramColumn, QuantileColumn
 
 Interval = tuple[float, float]
 Matrix = npt.NDArray[np.float64]
@@ -73,16 +73,24 @@ def _ranks(mechanism: Mechanism) -> RankChoice:
 # ---- histograms and running shares
 
 
-def histogram(cells: Grid, counts: tuple[int, ...]) -> list[dict[str, float]]:
-    edges = [float(cells.lower + i * cells.width) for i in range(cells.size + 1)]
-    return [{"low": edges[i], "high": edges[i + 1], "count": count} for i, count in enumerate(counts)]
+def histogram(column: HistogramColumn, counts: tuple[int, ...]) -> list[dict[str, float]]:
+    """Bins [low, high), the last one with its end; of whole numbers the first and the last of each bin."""
+    return [
+        {"low": _edge(column, place, HALF), "high": _edge(column, place + 1, -HALF), "count": count}
+        for place, count in enumerate(counts)
+    ]
 
 
-def cdf(cells: Grid, answers: tuple[int, ...], mechanism: Mechanism) -> list[dict[str, float]]:
-    """The share of rows below each point, never falling, from 0 to 1."""
-    totals = _totals(_strategy(cells, mechanism)) @ np.array(answers, dtype=np.float64)
+def cdf(column: CdfColumn, answers: tuple[int, ...], mechanism: Mechanism) -> list[dict[str, float]]:
+    """The share of rows up to each point, never falling, from 0 to 1."""
+    totals = _totals(_strategy(column.cells, mechanism)) @ np.array(answers, dtype=np.float64)
     shares = np.clip(_rising(totals / max(totals[-1], 1.0)), 0.0, 1.0)
-    return [{"at": float(cells.lower + (i + 1) * cells.width), "share": float(share)} for i, share in enumerate(shares)]
+    return [{"at": _edge(column, i + 1, -HALF), "share": float(share)} for i, share in enumerate(shares)]
+
+
+def _edge(column: HistogramColumn | CdfColumn, place: int, inward: Fraction) -> float:
+    edge = column.cells.lower + place * column.cells.width
+    return int(edge + inward) if column.whole else float(edge)
 
 
 def cdf_interval(
