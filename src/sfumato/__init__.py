@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from sfumato import accounting, anonymise, attacks, audit, datasets, errors, geo, local, noise
     from sfumato.query.finish import Answer
-    from sfumato.schema.budget import Budget
+    from sfumato.schema.budget import Budget, Spend
     from sfumato.schema.columns import Category, Float, Identifier, Int, Text
     from sfumato.schema.unit import Person, Row
     from sfumato.session import Session, protect
@@ -29,6 +29,7 @@ __all__ = [
     "Person",
     "Row",
     "Session",
+    "Spend",
     "Text",
     "accounting",
     "anonymise",
@@ -53,6 +54,7 @@ _HOMES = {
     "Person": "sfumato.schema.unit",
     "Row": "sfumato.schema.unit",
     "Session": "sfumato.session",
+    "Spend": "sfumato.schema.budget",
     "Text": "sfumato.schema.columns",
     "open": "sfumato.session",
     "protect": "sfumato.session",

@@ -11,7 +11,7 @@ from typing import Any, Self
 from sfumato.engines.arrange import gather
 from sfumato.engines.duckdb import DuckDBEngine
 from sfumato.engines.emit import emit
-from sfumato.errors import UsageError, ledger_needed, missing_argument
+from sfumato.errors import UsageError, delta_unused, ledger_needed, missing_argument
 from sfumato.kernel.certify import Certified, certify
 from sfumato.kernel.entropy import SystemEntropy
 from sfumato.kernel.gate import release
@@ -25,9 +25,9 @@ from sfumato.query.explain import Explanation, explain
 from sfumato.query.finish import Answer, finish
 from sfumato.query.rewrite import OutputColumn, rewrite
 from sfumato.query.sql import parse
-from sfumato.schema.budget import Budget
+from sfumato.schema.budget import Budget, Spend
 from sfumato.schema.columns import Column
-from sfumato.schema.numbers import Number, exact_positive
+from sfumato.schema.numbers import Number
 from sfumato.schema.policy import load_policy
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Unit
@@ -97,7 +97,7 @@ class Session:
         self._entropy = SystemEntropy()
 
     def ask(
-        self, question: str, *, spend: Number | None = None, fresh: bool = False, request: str | None = None
+        self, question: str, *, spend: Number | Spend | None = None, fresh: bool = False, request: str | None = None
     ) -> Answer:
         """Answer a question: certify it, pay for it, then look.
 
@@ -119,20 +119,19 @@ class Session:
             certified,
             prepared.columns,
             released,
-            cost=self._terms.cost(prepared.spend),
+            cost=self._terms.cost(prepared.spend, certified.cost.delta),
             balance=self.budget,
             when=when,
             cached=isinstance(paid, Stored),
             after=prepared.after,
         )
 
-    def explain(self, question: str, *, spend: Number | None = None) -> Explanation:
+    def explain(self, question: str, *, spend: Number | Spend | None = None) -> Explanation:
         """Plan, sensitivity, cost, expected error and SQL of a question; touches neither data nor budget."""
         prepared = self._prepare(question, spend)
         certified = prepared.certified
-        return explain(
-            question, certified, prepared.columns, ";\n".join(prepared.sql), self._terms.cost(prepared.spend)
-        )
+        cost = self._terms.cost(prepared.spend, certified.cost.delta)
+        return explain(question, certified, prepared.columns, ";\n".join(prepared.sql), cost)
 
     @property
     def budget(self) -> Balance:
@@ -155,17 +154,19 @@ class Session:
     ) -> None:
         self.close()
 
-    def _prepare(self, question: str, spend: Number | None) -> Prepared:
+    def _prepare(self, question: str, spend: Number | Spend | None) -> Prepared:
         if spend is None:
             raise missing_argument("spend", "spend=0.5")
-        amount = exact_positive(spend, "spend")
-        price = self._terms.price(amount)
+        wanted = spend if isinstance(spend, Spend) else Spend(spend)
+        price = self._terms.price(wanted.epsilon, wanted.delta)
         bound = bind(parse(question), self.schema)
         draft = rewrite(bound)
         plan = allocate(bound, draft, self.schema, price)
         certified = certify(plan, self.schema, price.currency)
         sql = tuple(emit(part.plan, self.schema) for part in parts(plan))
-        return Prepared(amount, certified, draft.columns, bound.after, sql)
+        if wanted.delta is not None and not plan.open:
+            raise delta_unused()
+        return Prepared(wanted.epsilon, certified, draft.columns, bound.after, sql)
 
 
 def _request(request: str | None) -> str | None:

@@ -13,6 +13,7 @@ from sfumato.kernel.choice import Exponential, PermuteAndFlip
 from sfumato.kernel.cost import Cost, Currency
 from sfumato.kernel.mechanisms import DiscreteGaussian, DiscreteLaplace, Event
 from sfumato.kernel.ranks import RankChoice, root_below
+from sfumato.kernel.selection import KeySelection
 from sfumato.kernel.strategies import Strategy
 from sfumato.plan.expressions import (
     AllOf,
@@ -43,6 +44,7 @@ from sfumato.plan.nodes import (
     ListedKey,
     Measure,
     MostFrequent,
+    OpenKey,
     Plan,
     Quantiles,
     Sum,
@@ -95,6 +97,12 @@ class Certified:
     releases: tuple[CertifiedRelease, ...]
     cost: Cost
     digest: str
+    selection: KeySelection | None = None
+
+    @property
+    def events(self) -> list[Event]:
+        chosen = [] if self.selection is None else [self.selection.event()]
+        return chosen + [release.event for release in self.releases]
 
 
 def certify(plan: Plan, schema: Schema, currency: Currency) -> Certified:
@@ -136,7 +144,27 @@ def certify(plan: Plan, schema: Schema, currency: Currency) -> Certified:
             raise identifier_used(name)
     releases = tuple(_release(measure, plan, currency) for measure in plan.measures)
     total = sum((_price(release, currency) for release in releases), Fraction(0))
-    return Certified(plan, releases, Cost(currency, total), plan.digest())
+    selection = _selection(plan, currency)
+    if selection is None:
+        return Certified(plan, releases, Cost(currency, total), plan.digest())
+    # (ε, δ)-DP is δ-approximate ε²/2-zCDP.
+    cost = Cost(currency, total + selection.epsilon**2 / 2, selection.delta)
+    return Certified(plan, releases, cost, plan.digest(), selection)
+
+
+def _selection(plan: Plan, currency: Currency) -> KeySelection | None:
+    """How values of open keys are found. Proof: docs/proofs/key-selection.md"""
+    if not plan.open:
+        if plan.selection is not None:
+            raise plan_refused("it pays for finding keys and has none to find")
+        return None
+    wanted = plan.selection
+    if wanted is None or currency != "rho" or wanted.share <= 0 or not 0 < wanted.delta < 1:
+        raise plan_refused("it does not pay for the keys that it has to find")
+    if type(wanted.share) is not Fraction or type(wanted.delta) is not Fraction:
+        raise plan_refused("a release has no exact share of the spend")
+    groups = plan.unit.max_groups if isinstance(plan.unit, Person) else 1
+    return KeySelection(root_below(2 * wanted.share), wanted.delta, groups)
 
 
 def _release(measure: Measure, plan: Plan, currency: Currency) -> CertifiedRelease:
@@ -196,7 +224,7 @@ def _sensitivity(aggregate: Aggregate, plan: Plan, strategy: Strategy | None) ->
     if isinstance(aggregate, CountPeople):
         if not isinstance(unit, Person):
             raise plan_refused("it counts people in a table whose rows are protected")
-        most = min(unit.max_groups, plan.groups)
+        most = unit.max_groups if plan.open else min(unit.max_groups, plan.groups)
         return Sensitivity(most, f"one person counts once in each of at most {most} groups", isqrt(most - 1) + 1)
     most, what = _most_per_row(aggregate)
     if most == 0:
@@ -254,7 +282,7 @@ def _used(aggregate: Aggregate) -> list[str]:
             return _columns(aggregate.value)
 
 
-def _cells(cells: Cells) -> list[str]:
+def _cells(cells: Cells | OpenKey) -> list[str]:
     match cells:
         case Grid(value=value):
             return _columns(value)

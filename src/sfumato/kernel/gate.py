@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from threading import Lock
 
+import numpy as np
+
 from sfumato.errors import plan_refused, receipt_used
 from sfumato.kernel.certify import Certified, CertifiedRelease
 from sfumato.kernel.choice import Exponential, PermuteAndFlip
@@ -12,6 +14,7 @@ from sfumato.kernel.ranks import Cells, Numbers, RankChoice
 from sfumato.plan.nodes import Aggregate, Binned
 
 Entry = int | Cells
+Group = tuple[str | int, ...]  # values of open keys, then the number of a declared group
 Released = int | tuple[int, ...]
 Table = tuple[tuple[Released, ...], ...]
 
@@ -31,34 +34,60 @@ class Receipt:
 
 
 @dataclass(frozen=True, slots=True)
+class Found:
+    """What an engine added up: one row a group; with open keys also which groups there are, and of how many units."""
+
+    entries: Sequence[Sequence[Entry]]
+    groups: Sequence[Group] | None = None
+    units: Numbers | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Release:
-    """Noisy integers: one row a group in the order of the plan's keys, a number or several for each measure."""
+    """Noisy integers: one row a group in the order of the plan's keys, a number or several for each measure.
+
+    With open keys `groups` names the groups that are shown.
+    """
 
     entry: int
     values: Table
+    groups: tuple[Group, ...] | None = None
 
 
-def release(certified: Certified, receipt: Receipt, integers: Sequence[Sequence[Entry]], entropy: Entropy) -> Release:
+def release(
+    certified: Certified, receipt: Receipt, found: Found | Sequence[Sequence[Entry]], entropy: Entropy
+) -> Release:
     """Add each measure's noise to its integer in every group, or choose privately among its cells.
 
     Claim: as private as `certified.cost` says, whatever the integers of neighbouring tables are within the
     certified sensitivities.
-    Needs: one row for every declared group, present or not.
+    Needs: one row for every declared group, present or not; with open keys one for every group that has units.
     """
     plan = certified.plan
-    if len(integers) != plan.groups or any(len(row) != len(plan.measures) for row in integers):
+    given = found if isinstance(found, Found) else Found(found)
+    entries, groups = list(given.entries), None
+    if any(len(row) != len(plan.measures) for row in entries):
         raise plan_refused("the engine answered in another shape")
-    for measure, entries in zip(plan.measures, zip(*integers, strict=True), strict=True):
-        for entry in entries:
+    for row in entries:
+        for measure, entry in zip(plan.measures, row, strict=True):
             _check(measure.aggregate, entry)
-    receipt.redeem(certified.digest)
+    if certified.selection is None:
+        if len(entries) != plan.groups or given.groups is not None:
+            raise plan_refused("the engine answered in another shape")
+        receipt.redeem(certified.digest)
+    else:
+        if given.groups is None or given.units is None or not len(given.groups) == len(given.units) == len(entries):
+            raise plan_refused("the engine answered in another shape")
+        receipt.redeem(certified.digest)
+        shown = np.flatnonzero(certified.selection.draw(given.units, entropy)).tolist()
+        # Sorted, because the order in which an engine finds groups depends on the rows.
+        shown.sort(key=lambda place: given.groups[place] if given.groups else ())
+        groups, entries = tuple(given.groups[place] for place in shown), [entries[place] for place in shown]
     columns = [
-        _released(measure.aggregate, certified_release, list(entries), entropy)
-        for measure, certified_release, entries in zip(
-            plan.measures, certified.releases, zip(*integers, strict=True), strict=True
-        )
+        _released(measure.aggregate, certified_release, [row[place] for row in entries], entropy)
+        for place, (measure, certified_release) in enumerate(zip(plan.measures, certified.releases, strict=True))
     ]
-    return Release(receipt.entry, tuple(zip(*columns, strict=True)))
+    return Release(receipt.entry, tuple(zip(*columns, strict=True)), groups)
 
 
 def _check(aggregate: Aggregate, entry: Entry) -> None:
@@ -73,6 +102,8 @@ def _released(
     aggregate: Aggregate, certified: CertifiedRelease, entries: list[Entry], entropy: Entropy
 ) -> list[Released]:
     mechanism = certified.mechanism
+    if not entries:  # no key was found
+        return []
     match mechanism:
         case RankChoice():
             return [mechanism.draw(entry, entropy) for entry in entries if isinstance(entry, Cells)]

@@ -113,6 +113,13 @@ Cells = ListedKey | RangeKey | Grid
 
 
 @dataclass(frozen=True, slots=True)
+class OpenKey:
+    """A grouping column whose values nobody listed: a value that enough units hold is shown."""
+
+    column: Column
+
+
+@dataclass(frozen=True, slots=True)
 class Histogram:
     """The number of rows in every cell."""
 
@@ -158,21 +165,35 @@ class Measure:
 
 
 @dataclass(frozen=True, slots=True)
+class Selection:
+    """What finding the values of open keys may cost: a share of the spend, and a chance to show one it should not."""
+
+    share: Fraction
+    delta: Fraction
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
-    """Keys of a question are listed or ranges; a grid is a key only in a part of a plan (`plan.parts`)."""
+    """Keys of a question are listed, ranges or open; a grid is a key only in a part of a plan (`plan.parts`)."""
 
     table: str
     unit: Unit
     where: Condition | None
-    keys: tuple[Cells, ...]
+    keys: tuple[Cells | OpenKey, ...]
     measures: tuple[Measure, ...]
+    selection: Selection | None = None
 
     @property
     def groups(self) -> int:
+        """The number of declared groups; each is there for every combination of open keys."""
         count = 1
         for key in self.keys:
-            count *= key.size
+            count *= 1 if isinstance(key, OpenKey) else key.size
         return count
+
+    @property
+    def open(self) -> bool:
+        return any(isinstance(key, OpenKey) for key in self.keys)
 
     def digest(self) -> str:
         """Equal for equal plans only: SHA-256 of the plan written out in full."""

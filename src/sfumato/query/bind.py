@@ -12,7 +12,7 @@ from sfumato.errors import (
 )
 from sfumato.kernel.certify import MOST_GROUPS
 from sfumato.plan.expressions import Condition
-from sfumato.plan.nodes import Cells, Key, ListedKey, MostFrequent
+from sfumato.plan.nodes import Cells, Key, ListedKey, MostFrequent, OpenKey
 from sfumato.query.after import After
 from sfumato.query.bind_calls import bind_call, bind_key
 from sfumato.query.bind_expressions import bind_condition, resolve
@@ -35,7 +35,7 @@ class BoundAggregate:
 @dataclass(frozen=True, slots=True)
 class BoundQuestion:
     where: Condition | None
-    keys: tuple[Key, ...]
+    keys: tuple[Key | OpenKey, ...]
     selected: tuple[BoundKey | BoundAggregate, ...]
     after: After = field(default_factory=After)
 
@@ -48,7 +48,7 @@ def bind(question: Question, schema: Schema) -> BoundQuestion:
     keys = tuple(bind_key(column, schema) for column in columns)
     groups = 1
     for key in keys:
-        groups *= key.size
+        groups *= 1 if isinstance(key, OpenKey) else key.size
     if groups > MOST_GROUPS:
         raise too_many_keys(groups, MOST_GROUPS)
     _refuse_repeats(column.name for column in columns)
@@ -73,16 +73,22 @@ def bind(question: Question, schema: Schema) -> BoundQuestion:
     return BoundQuestion(where, keys, tuple(selected), question.after)
 
 
-def _shows_text(item: BoundKey | BoundAggregate, keys: tuple[Key, ...]) -> bool:
+def _shows_text(item: BoundKey | BoundAggregate, keys: tuple[Key | OpenKey, ...]) -> bool:
     """Numbers and nothing else compare with numbers; true and false are texts here."""
     match item:
         case BoundKey(key=place):
-            key: Cells = keys[place]
+            key: Cells | OpenKey = keys[place]
         case BoundAggregate(call=MostFrequent(cells=cells)):
             key = cells
         case _:
             return False
-    return isinstance(key, ListedKey) and not all(type(value) is int for value in key.values)
+    match key:
+        case OpenKey():
+            return True
+        case ListedKey(values=values):
+            return not all(type(value) is int for value in values)
+        case _:
+            return False
 
 
 def _refuse_repeats(names: Iterable[str]) -> None:

@@ -20,6 +20,7 @@ from sfumato.plan.nodes import (
     Key,
     ListedKey,
     MostFrequent,
+    OpenKey,
     RangeKey,
     Sum,
 )
@@ -39,7 +40,7 @@ from sfumato.query.question import (
     SpreadOf,
     SumOf,
 )
-from sfumato.schema.columns import Category, Int
+from sfumato.schema.columns import Category, Int, Text
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person
 
@@ -100,6 +101,8 @@ def bind_call(item: SelectedCall, schema: Schema, groups: int = 1) -> BoundCall:
             return Bins(Cumulative(cells) if running else Histogram(cells), whole)
         case ModeOf(column=column):
             key = bind_key(column, schema)
+            if isinstance(key, OpenKey):
+                raise keys_undeclared(key.column.name)
             if groups * key.size > MOST_GROUPS:
                 raise too_many_keys(groups * key.size, MOST_GROUPS)
             return MostFrequent(key)
@@ -107,14 +110,16 @@ def bind_call(item: SelectedCall, schema: Schema, groups: int = 1) -> BoundCall:
             assert_never(item.call)
 
 
-def bind_key(column: Column, schema: Schema) -> Key:
-    """The public values of a column."""
+def bind_key(column: Column, schema: Schema) -> Key | OpenKey:
+    """The public values of a column, or that it has none."""
     resolved = resolve(column, schema)
     match schema.columns[resolved.name]:
         case Category(values=values):
             return ListedKey(resolved, values)
         case Int(lower=Fraction() as lower, upper=Fraction() as upper):
             return RangeKey(resolved, int(lower), int(upper))
+        case Text():
+            return OpenKey(resolved)
         case _:
             raise keys_undeclared(resolved.name)
 

@@ -1,10 +1,12 @@
 """What a question would do, before it does anything."""
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 from sfumato.kernel.certify import Certified, Mechanism
 from sfumato.kernel.mechanisms import DiscreteGaussian, DiscreteLaplace
+from sfumato.kernel.selection import KeySelection
 from sfumato.ledger.terms import Amount
 from sfumato.plan.nodes import (
     CentredSum,
@@ -46,6 +48,7 @@ class Explanation:
     expected_error: dict[str, float | None]
     sql: str
     digest: str
+    keys: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """What `--format json` prints."""
@@ -53,6 +56,7 @@ class Explanation:
             "question": self.question,
             "unit": self.unit,
             "groups": self.groups,
+            "keys": self.keys,
             "cost": {"epsilon": self.cost.epsilon, "delta": self.cost.delta},
             "steps": [
                 {
@@ -73,7 +77,8 @@ class Explanation:
 
     def __str__(self) -> str:
         lines = [f"Question: {self.question}", f"Protects: one {self.unit}", f"Costs:    {self.cost}"]
-        lines += [f"Groups:   {self.groups}, all declared; empty ones get noise too", "Releases:"]
+        many = f"{self.groups}, all declared; empty ones get noise too"
+        lines += [f"Groups:   {self.keys or many}", "Releases:"]
         for step in self.steps:
             lines += [f"  {step.measures}: {100 * step.share:.0f} % of the spend"]
             lines += [f"    sensitivity {step.sensitivity}: {step.rule}"]
@@ -116,7 +121,13 @@ def explain(
         },
         sql=sql,
         digest=certified.digest,
+        keys="" if certified.selection is None else _discovered(certified.selection),
     )
+
+
+def _discovered(selection: KeySelection) -> str:
+    half, sure = (selection.units_for(Fraction(part, 100)) for part in (50, 95))
+    return f"discovered; a key that {half} units hold is shown half of the time, one of {sure} units 95 times in 100"
 
 
 def _deviation(mechanism: Mechanism) -> float | None:

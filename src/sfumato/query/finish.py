@@ -9,7 +9,7 @@ from sfumato.kernel.certify import Certified, Mechanism
 from sfumato.kernel.gate import Release, Table
 from sfumato.ledger.ledger import Balance
 from sfumato.ledger.terms import Amount
-from sfumato.plan.nodes import Grid
+from sfumato.plan.nodes import ListedKey, OpenKey, Plan, RangeKey
 from sfumato.plots.bars import bars
 from sfumato.query.after import After
 from sfumato.query.outputs import Intervals, Noises, interval_of, value_of
@@ -87,6 +87,18 @@ class Answer:
         return bars(labels, [row[chosen] for row in self.rows], intervals, title=chosen)
 
 
+def _keys(plan: Plan, release: Release) -> list[tuple[Any, ...]]:
+    """The values of the keys of every group: those of open keys as released, the others by the group's number."""
+    declared = list(product(*(key.values for key in plan.keys if isinstance(key, ListedKey | RangeKey))))
+    if release.groups is None:
+        return declared
+    found = []
+    for *opened, number in release.groups:
+        sources = {True: iter(opened), False: iter(declared[int(number)])}
+        found.append(tuple(next(sources[isinstance(key, OpenKey)]) for key in plan.keys))
+    return found
+
+
 def _plain(pair: Intervals) -> Any:
     return [list(one) for one in pair] if isinstance(pair, list) else None if pair is None else list(pair)
 
@@ -109,7 +121,7 @@ def finish(
     after: After | None = None,
 ) -> Answer:
     mechanisms = tuple(item.mechanism for item in certified.releases)
-    keys = list(product(*(key.values for key in certified.plan.keys if not isinstance(key, Grid))))
+    keys = _keys(certified.plan, release)
     order = sorted(range(len(keys)), key=lambda group: keys[group])
     rows = [
         {column.name: value_of(column, keys[group], release.values[group], mechanisms) for column in columns}
