@@ -74,7 +74,7 @@ def test_m1_rappor_varies_its_reports_and_still_tells_no_more() -> None:
     for _ in range(365):
         _, rows = scheme.instantaneous(kept, entropy)  # type: ignore[attr-defined]
         seen += np.unpackbits(rows, axis=1, bitorder="little")
-    filters = np.unpackbits(scheme._filters()[0], axis=1, bitorder="little").astype(float)  # type: ignore[attr-defined]
+    filters = np.unpackbits(scheme.filters()[0], axis=1, bitorder="little").astype(float)  # type: ignore[attr-defined]
     guess = np.argmax(seen @ filters.T, axis=1)
     assert np.mean(guess == truth) <= allowed(epsilon, people)
     assert np.mean(guess == truth) > 0.6, "the attack must come near"

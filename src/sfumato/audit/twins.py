@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.audit import trustless
+from sfumato.audit import places, trustless
 from sfumato.audit.channels import precision, timing
 from sfumato.audit.findings import Finding
 from sfumato.audit.replay import PERSON, Emit, replayed
@@ -27,7 +27,7 @@ SUMMED = "SELECT COUNT(x), SUM(x), AVG(x) FROM t"
 
 
 def _named(name: str) -> Subject:
-    return next(subject for subject in MECHANISMS if subject.name == name)
+    return next(subject for subject in (*MECHANISMS, *places.subjects()) if subject.name == name)
 
 
 def _one_sided(value: int, count: int, price: Fraction, entropy: Entropy) -> Any:
@@ -67,7 +67,8 @@ def subjects() -> list[Subject]:
     """Every mechanism and every aggregate with 0.9 of its noise, and mistakes of other kinds."""
     narrow = [subject.with_less_noise() for subject in (*MECHANISMS, *aggregates(), *trustless.subjects())]
     count, sparse, keys = _named("geometric"), _named("above_threshold"), _named("key_selection")
-    choice = _named("exponential")
+    choice, metric = _named("exponential"), _named("geo metric, one step apart")
+    tree = _named("geo privtree, a point more")
     return [
         *narrow,
         replace(count, name="noise never negative", draw=_one_sided),
@@ -86,6 +87,16 @@ def subjects() -> list[Subject]:
             name="top-k that pays for one pick",
             draw=lambda scores, count, price, entropy: _named("top_k").draw(scores, count, 2 * price, entropy),
         ),
+        replace(
+            metric,
+            name="metric without the half",
+            draw=lambda item, count, price, entropy: metric.draw(item, count, 2 * price, entropy),
+            law=None,
+        ),
+        replace(
+            tree, name="privtree with half the noise of its shape", draw=places.half_the_noise_of_the_shape, law=None
+        ),
+        replace(tree, name="privtree without decay", neighbours=(0, 1), draw=places.without_decay, law=None),
     ]
 
 
@@ -102,6 +113,7 @@ def _broken(old: str, new: str) -> Emit:
 def channels() -> Iterator[Callable[[], Finding]]:
     entropy = SystemEntropy()
     yield lambda: precision("Laplace noise in doubles", _doubles, 1.0)
+    yield lambda: precision("planar Laplace noise in doubles", places.in_doubles, 1.0)
     yield lambda: timing("a sampler that loops", lambda: exact.discrete_laplace(Fraction(20), entropy))
     for name, question, unit, write in (
         ("rows counted in each group alone", GROUPED, PERSON, _broken("COUNT(*) OVER person", "1")),
