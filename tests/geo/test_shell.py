@@ -9,6 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import pyarrow.csv
+import pyarrow.parquet
 import pytest
 
 from tests.entropy import SeededEntropy
@@ -75,6 +77,52 @@ def test_a_pipe(points: Path) -> None:
     assert done.returncode == 0
     assert done.stdout.count(b"\n") == 2001
     assert b"row 2001 left out: the latitude is beyond a pole" in done.stderr
+
+
+@pytest.mark.parametrize("old", [None, "what was there before"])
+def test_a_file_is_written_whole_or_not_at_all(shell: Shell, points: Path, tmp_path: Path, old: str | None) -> None:
+    target = tmp_path / "reports.csv"
+    if old is not None:
+        target.write_text(old)
+    points.write_text(points.read_text() + "100,1\n")
+    code, _, err = shell("geo", "report", points, "--format", "csv", "--output", target)
+    assert code == 2
+    assert "row 2001" in err
+    assert (target.read_text() if target.exists() else None) == old
+    code, _, _ = shell("geo", "report", points, "--format", "csv", "--output", target, "--skip-bad")
+    assert code == 0
+    assert target.read_text().count("\n") == 2001
+    assert not list(tmp_path.glob("*.part"))
+
+
+def test_lines_of_json_and_parquet_from_a_pipe(points: Path) -> None:
+    table = pyarrow.csv.read_csv(points)
+    lines = "".join(json.dumps(row) + "\n" for row in table.to_pylist()).encode()
+    parquet = io.BytesIO()
+    pyarrow.parquet.write_table(table, parquet)
+    for kind, content in (("ndjson", lines), ("parquet", parquet.getvalue())):
+        for command, more in (("report", []), ("heatmap", ["--epsilon", "1", "--box", "39,116,41,117"])):
+            done = subprocess.run(
+                [
+                    sys.executable,
+                    "-m",
+                    "sfumato",
+                    "geo",
+                    command,
+                    "-",
+                    "--input-format",
+                    kind,
+                    "--format",
+                    "json",
+                    *more,
+                ],
+                input=content,
+                capture_output=True,
+                timeout=120,
+            )
+            assert done.returncode == 0, done.stderr
+            found = json.loads(done.stdout)
+            assert len(found["reports"]) == 2000 if command == "report" else len(found) > 4
 
 
 @pytest.mark.parametrize("name", ["map.html", "map.png", "map.svg"])

@@ -3,6 +3,7 @@
 import io
 import json
 import re
+import subprocess
 import sys
 import tracemalloc
 from pathlib import Path
@@ -87,6 +88,33 @@ def test_every_format(shell: Shell, spec: str, values: str, reports: str, monkey
     out, _ = shell("estimate", f"reports.{reports}", "--spec", spec, "--format", "json")
     assert json.loads(out)["users"] == 300
     assert counts(out)["water"] == pytest.approx(100, abs=30)
+
+
+def test_parquet_from_a_pipe(spec: str) -> None:
+    write_values("parquet", Path("values.parquet"))
+    command = [sys.executable, "-m", "sfumato", "local"]
+    made = subprocess.run(
+        [*command, "randomise", "-", "--from", "parquet", "--column", "drink", "--spec", spec, "--output", "r.parquet"],
+        input=Path("values.parquet").read_bytes(),
+        capture_output=True,
+        timeout=120,
+    )
+    assert made.returncode == 0, made.stderr
+    done = subprocess.run(
+        [*command, "estimate", "-", "--from", "parquet", "--spec", spec, "--format", "json"],
+        input=Path("r.parquet").read_bytes(),
+        capture_output=True,
+        timeout=120,
+    )
+    assert json.loads(done.stdout)["users"] == 300
+    done = subprocess.run(
+        [*command, "estimate", "-", "--from", "parquet", "--spec", spec],
+        input=b"PAR1",
+        capture_output=True,
+        timeout=120,
+    )
+    assert done.returncode == 5
+    assert b"not a Parquet file" in done.stderr
 
 
 @pytest.mark.parametrize("protocol", ["rr", "grr", "sue", "oue", "olh", "hadamard", "subset", "rappor", "auto"])

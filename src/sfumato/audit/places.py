@@ -12,7 +12,7 @@ from sfumato.audit import laws
 from sfumato.audit.shelf import ONE, Subject
 from sfumato.geo.earth import RADIUS_M, vectors
 from sfumato.geo.lattice import planar_geometric
-from sfumato.geo.privtree import DEEPEST, STRUCTURE, scales, split_coins
+from sfumato.geo.privtree import DEEPEST, STRUCTURE, scales
 from sfumato.kernel.entropy import Entropy
 
 DRAWS = 100_000
@@ -30,7 +30,6 @@ SECTORS = 24
 BASE = 6  # PrivTree: 4^BASE cells of one tree, each with the same points in one place, are as many independent runs
 CROWD = 65  # so many points in one place: the path has its last likely splits with and without one more
 BOTTOM = 20
-LEVELS = 6
 SQUARE = (0.0, 0.0, 1.0, 1.0)
 TAILS = 2  # counts are told apart so near to the truth; a sign holds all their loss
 
@@ -104,10 +103,10 @@ def _words(word: str, count: int, price: Fraction, entropy: Entropy) -> Any:
 
 
 def _tree(crowd: int, count: int, price: Fraction, entropy: Entropy) -> list[Any]:
-    return _tree_paths(crowd, count, price, STRUCTURE, entropy)
+    return tree_paths(crowd, count, price, STRUCTURE, entropy)
 
 
-def _tree_paths(crowd: int, count: int, price: Fraction, structure: Fraction, entropy: Entropy) -> list[Any]:
+def tree_paths(crowd: int, count: int, price: Fraction, structure: Fraction, entropy: Entropy) -> list[Any]:
     """Depth and noisy count of the leaf that holds the crowd, in each of 4^BASE cells of trees."""
     line = np.arange(1 << BASE) / (1 << BASE)
     lat, lon = (np.repeat(axis.ravel(), crowd) for axis in np.meshgrid(line, line))
@@ -144,24 +143,3 @@ def subjects() -> list[Subject]:
         Subject("geo words, one step apart", ("b", "c"), _words, _word_law, draws=DRAWS),
         Subject("geo privtree, a point more", (CROWD, CROWD + 1), _tree, _tree_law, price=ONE, draws=2 * DRAWS),
     ]
-
-
-def half_the_noise_of_the_shape(crowd: int, count: int, price: Fraction, entropy: Entropy) -> list[Any]:
-    """The shape drawn at twice its share, the counts at theirs."""
-    shape, counts = 2 * price * STRUCTURE, price * (1 - STRUCTURE)
-    return _tree_paths(crowd, count, shape + counts, shape / (shape + counts), entropy)
-
-
-def without_decay(points: int, count: int, price: Fraction, entropy: Entropy) -> Any:
-    """How deep a tree goes that compares every level with the same threshold: each level costs anew."""
-    scale, decay = scales(price)
-    alive, depth = np.ones(count, dtype=np.bool_), np.zeros(count, dtype=np.int64)
-    for _ in range(LEVELS):
-        alive &= split_coins(np.full(count, points), 0, scale, decay, entropy)
-        depth += alive
-    return depth
-
-
-def in_doubles(x: float, count: int) -> Any:
-    """East of the textbook's planar Laplace noise around (x, 0), a metre being 1/ε."""
-    return geo.teaching.planar_laplace(np.full(count, x), np.zeros(count), epsilon=1.0)[0]

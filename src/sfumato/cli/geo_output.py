@@ -46,7 +46,7 @@ class Sink:
     def __enter__(self) -> Self:
         if self._output is not None:
             try:
-                self._file = self._output.open("w", encoding="utf-8")
+                self._file = self._fresh.open("w", encoding="utf-8")
             except OSError as error:
                 raise UsageError(
                     f"{self._output} cannot be written: {error.strerror}.", "Choose another file."
@@ -54,10 +54,18 @@ class Sink:
         return self
 
     def __exit__(self, kind: object, *_: object) -> None:
-        if kind is None:
-            self._finish()
-        if self._output is not None:
-            self._file.close()
+        try:
+            if kind is None:
+                self._finish()
+        finally:
+            if self._output is not None:
+                self._file.close()
+                self._fresh.replace(self._output) if kind is None else self._fresh.unlink()
+
+    @property
+    def _fresh(self) -> Path:
+        """A file appears under its name when all of it was written."""
+        return Path(f"{self._output}.part")
 
     def add(self, lat: Any, lon: Any) -> None:
         lat, lon = np.atleast_1d(lat), np.atleast_1d(lon)
