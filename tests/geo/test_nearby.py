@@ -11,7 +11,7 @@ import sfumato as sf
 from sfumato.errors import UsageError
 from sfumato.geo import nearby
 from sfumato.geo.metric import _step
-from sfumato.geo.nearby import BITS, Nearby
+from sfumato.geo.nearby import BITS, GROUP, Nearby
 from tests.entropy import SeededEntropy
 from tests.kernel.laws import chi_square, mutant
 from tests.statistics.evidence import ERROR, source
@@ -33,8 +33,10 @@ def made(module: Any, table: Any) -> Any:
 
 
 def bounds_of(found: Any, rate: Fraction, places: Any) -> Any:
-    shape = len(places), len(found.small)
-    return found.bounds(rate, places, np.empty(shape, dtype=np.float32), np.empty(shape, dtype=np.int32))
+    """A row an item, as the sampler fills them: by part, group and row."""
+    shape = len(places), len(found.tiles), 1, GROUP
+    whole = found.bounds(rate, places, np.empty(shape, dtype=np.float32), np.empty(shape, dtype=np.int32))
+    return whole.transpose(0, 2, 1, 3).reshape(len(places), -1)
 
 
 @pytest.mark.parametrize("loss", [0.01, 1.0, 30.0, 1e4, 1e40])
@@ -105,15 +107,16 @@ def _loosened(found: Any) -> Any:
 
         def bounds(self, *given: Any) -> Any:
             whole = super().bounds(*given)
-            whole[:, :12:2] = whole.max()
+            whole[:, 0, :, :12:2] = whole.max()
             return whole
 
-    return Loose(found.table, found.step, found.scale, found.small, found.squares)
+    return Loose(found.table, found.step, found.scale, found.tiles, found.squares)
 
 
 def test_blocks_and_repeats_keep_their_order(monkeypatch: pytest.MonkeyPatch) -> None:
     """At a high price every word stays itself, whatever block it falls into."""
-    monkeypatch.setattr(nearby, "BLOCK", 30)
+    monkeypatch.setattr(nearby, "BLOCK", 300)
+    monkeypatch.setattr(nearby, "CALM", 6)
     mechanism = sf.geo.words(vectors(CLOUD), epsilon=10_000).mechanism
     asked = [f"w{place}" for place in (3, 11, 0, 3, 7, 11, 2, 2, 9)]
     assert mechanism.protect(asked) == asked

@@ -95,6 +95,23 @@ def test_a_file_is_written_whole_or_not_at_all(shell: Shell, points: Path, tmp_p
     assert not list(tmp_path.glob("*.part"))
 
 
+@pytest.mark.parametrize("more", [[], ["--remap"]])
+def test_reports_at_public_places(shell: Shell, points: Path, tmp_path: Path, more: list[str]) -> None:
+    places = tmp_path / "places.csv"
+    places.write_text("name,lat,lon\na,39.91,116.31\nb,39.94,116.34\n")
+    code, out, err = shell("geo", "report", points, "--places", places, *more, "--format", "csv")
+    assert code == 0, err
+    assert set(out.split()) == {"lat,lon", "39.91000,116.31000", "39.94000,116.34000"}
+    code, out, _ = shell("geo", "report", "--at", "39.9,116.3", "--places", places, *more, "--format", "json")
+    assert len(json.loads(out)["reports"]) == 1
+
+
+def test_a_remap_needs_places(shell: Shell) -> None:
+    code, _, err = shell("geo", "report", "--at", "39.9,116.3", "--remap")
+    assert code == 2
+    assert "--places" in err
+
+
 def test_lines_of_json_and_parquet_from_a_pipe(points: Path) -> None:
     table = pyarrow.csv.read_csv(points)
     lines = "".join(json.dumps(row) + "\n" for row in table.to_pylist()).encode()

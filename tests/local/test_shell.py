@@ -90,6 +90,32 @@ def test_every_format(shell: Shell, spec: str, values: str, reports: str, monkey
     assert counts(out)["water"] == pytest.approx(100, abs=30)
 
 
+def test_a_device_reports_the_same_again_and_refuses_a_second_answer(shell: Shell, spec: str) -> None:
+    first, err = shell("report", "me.json", "tea", "--spec", spec)
+    assert "Spent epsilon 5; 0 left." in err
+    assert shell("report", "me.json", "-", "--spec", spec, stdin="tea\n")[0] == first
+    assert json.loads(first)["protocol"] == sf.local.load(spec).fingerprint
+    assert Path("me.json").stat().st_mode & 0o077 == 0
+    _, err = shell("report", "me.json", "water", "--spec", spec, code=4)
+    assert "this device has 0 left of 5" in err
+    _, err = shell("report", "me.json", "milk", "--spec", spec, code=2)
+    assert "not in the domain" in err
+    _, err = shell("report", "me.json", "tea", "--spec", spec, "--repeat", "fresh", code=2)
+    assert "needs a budget" in err
+    out, _ = shell("estimate", "--spec", spec, "--format", "json", stdin=first * 3)
+    assert json.loads(out)["users"] == 3
+
+
+def test_a_device_answers_several_questions(shell: Shell) -> None:
+    questions = ["--attribute", "drink=tea,coffee", "--attribute", "age=0:120"]
+    shell("plan", *questions, "--epsilon", "1", "--output", "several.json")
+    out, _ = shell("report", "me.json", '{"age": 30, "drink": "tea"}', "--spec", "several.json")
+    assert json.loads(out)["report"][0] in (0, 1)
+    for answer in ("tea", '{"age": 30}', "[1]"):
+        _, err = shell("report", "other.json", answer, "--spec", "several.json", code=2)
+        assert "every question" in err
+
+
 def test_parquet_from_a_pipe(spec: str) -> None:
     write_values("parquet", Path("values.parquet"))
     command = [sys.executable, "-m", "sfumato", "local"]

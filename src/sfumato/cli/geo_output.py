@@ -3,7 +3,7 @@
 import json
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Self, TextIO
@@ -136,6 +136,20 @@ def _feature(lat: float, lon: float) -> str:
 def price_of(level: str, radius: str, around: str | None) -> Planar:
     centre = None if around is None else pair_of(around)
     return geo.planar(level=level_of(level), radius_m=number(radius, "radius_m"), around=centre)
+
+
+def afterwards(mechanism: Planar, path: str | None, *, remap: bool) -> Callable[[Any, Any], geo.Position]:
+    """How a report is told: as it is, as the closest of public places, or as the best guess among them."""
+    if path is None:
+        if remap:
+            raise UsageError("there is no place to remap to.", "Name a file of public places with --places.")
+        return mechanism.report
+    lats, lons, _ = geo.read(path)
+    listed = list(zip(lats.tolist(), lons.tolist(), strict=True))
+    if not remap:
+        return lambda lat, lon: mechanism.report(lat, lon, places=listed)
+    guess = geo.remap(listed, epsilon=mechanism.epsilon)
+    return lambda lat, lon: guess(*mechanism.report(lat, lon))
 
 
 def pair_of(text: str) -> tuple[float, float]:

@@ -21,6 +21,7 @@ Weights = npt.NDArray[np.int32]
 BITS = 24  # a weight of 1 is 2^BITS
 GROUP = 64  # weights that are added up first: in 32 bits
 BLOCK = 1 << 20  # weights at a time
+CALM = 1 << 12  # rows times entries of a product of matrices with one group: larger ones wake threads and wait for them
 MOST_ITEMS = 1 << 22
 LONGEST = 16_000  # entries of a vector: a distance in doubles is right to a step
 SLOPE = 2.0**-8  # by which a bound may exceed what single precision says
@@ -30,12 +31,12 @@ STEEPEST = 1e30  # a rate beyond this is bounded by this
 
 @dataclass(frozen=True, slots=True)
 class Nearby:
-    """Vectors, a row an item; their scaled copy in single precision, filled up to whole groups; its squared norms."""
+    """Vectors, a row an item; their scaled copy in single precision, by group, entry and item; its squared norms."""
 
     table: Floats
     step: Fraction
     scale: float
-    small: Singles
+    tiles: Singles
     squares: Singles
 
     @classmethod
@@ -45,7 +46,8 @@ class Nearby:
         scale = 2.0 ** float(np.ceil(np.log2(largest)) + 1) if largest > 0 else 1.0
         small = np.zeros((-(-len(table) // GROUP) * GROUP, table.shape[1]), dtype=np.float32)
         small[: len(table)] = away / scale
-        return cls(table, step, scale, small, np.einsum("ij,ij->i", small, small))
+        tiles = np.ascontiguousarray(small.reshape(-1, GROUP, table.shape[1]).transpose(0, 2, 1))
+        return cls(table, step, scale, tiles, np.einsum("ij,ij->i", small, small))
 
     def rows(self, place: int) -> Steps:
         """The distances from one item to all, in whole steps, rounded up."""
@@ -64,26 +66,28 @@ class Nearby:
         found = np.empty(len(places), dtype=np.int64)
         distinct, owner = np.unique(places, return_inverse=True)
         order = np.argsort(owner, kind="stable")
-        size = min(len(distinct), max(1, BLOCK // len(self.small)))
-        shape = size, len(self.small)
-        away, whole = np.empty(shape, dtype=np.float32), np.empty(shape, dtype=np.int32)
-        for start in range(0, len(distinct), max(1, size)):
-            block = distinct[start : start + size]
-            low, high = np.searchsorted(owner[order], [start, start + len(block)])
-            asked = order[low:high]
-            bounds = self.bounds(rate, block, away[: len(block)], whole[: len(block)])
+        high = max(2, CALM // self.table.shape[1])
+        parts = max(1, min(-(-len(distinct) // high), BLOCK // (len(self.squares) * high)))
+        shape = parts, len(self.tiles), high, GROUP
+        room = np.empty(shape, dtype=np.float32), np.empty(shape, dtype=np.int32)
+        for start in range(0, len(distinct), parts * high):
+            block = distinct[start : start + parts * high]
+            asked = order[slice(*np.searchsorted(owner[order], [start, start + len(block)]))]
+            bounds = self.bounds(rate, np.resize(block, parts * high), *room)
             found[asked] = self._block(rate, block, owner[asked] - start, bounds, entropy)
         return found
 
     def bounds(self, rate: Fraction, places: Steps, away: Singles, whole: Weights) -> Weights:
-        """In `whole`, a row an item: none below 2^24 exp(-rate · steps(item, z)), none above 2^24; 0 where no item is.
+        """In `whole`, by part, group, row and item: none below 2^24 exp(-rate · steps), none above 2^24; 0 for no item.
 
         `away` is room to work in: fresh memory would take longer than the arithmetic.
         """
-        np.matmul(self.small[places], self.small.T, out=away)
+        parts, groups, high, _ = away.shape
+        rows = self.tiles[places // GROUP, :, places % GROUP].reshape(parts, 1, high, -1)
+        np.matmul(rows, self.tiles, out=away)
         away *= np.float32(-2)
-        away += self.squares
-        away += (self.squares[places] - np.float32((5 * self.table.shape[1] + 32) * 2.0**-24))[:, None]
+        away += self.squares.reshape(groups, 1, GROUP)
+        away += (self.squares[places] - np.float32((5 * rows.shape[3] + 32) * 2.0**-24)).reshape(parts, 1, high, 1)
         np.sqrt(np.maximum(away, np.float32(0), out=away), out=away)
         away -= BACK
         np.maximum(away, np.float32(0), out=away)
@@ -93,14 +97,14 @@ class Nearby:
         whole[:] = away
         whole += 1
         np.minimum(whole, 1 << BITS, out=whole)
-        whole[:, len(self.table) :] = 0
+        whole[:, -1, :, GROUP - (len(self.squares) - len(self.table)) :] = 0
         return whole
 
     def _block(self, rate: Fraction, block: Steps, owner: Steps, bounds: Weights, entropy: Entropy) -> Steps:
         """Choices for the items of a block; a point below the bounds that is not below the weights is drawn again."""
-        groups = bounds.reshape(-1, GROUP)
-        ends = np.cumsum(groups.sum(axis=1, dtype=np.int32), dtype=np.int64)
-        wide = len(self.small) // GROUP
+        wide = bounds.shape[1]
+        sums = bounds.sum(axis=3, dtype=np.int32).transpose(0, 2, 1)  # a row has its groups side by side
+        ends = np.cumsum(sums.reshape(-1), dtype=np.int64)
         starts = np.concatenate([np.zeros(1, dtype=np.int64), ends[wide - 1 :: wide]])
         shift = np.uint64(64 - int(np.diff(starts).max()).bit_length())
         found, waiting = np.empty(len(owner), dtype=np.int64), np.arange(len(owner))
@@ -108,8 +112,7 @@ class Nearby:
             row = owner[waiting]
             points = (entropy.words(len(waiting)) >> shift).view(np.int64) + starts[row]
             inside = points < starts[row + 1]
-            chosen, heights = _cells(groups, ends, points[inside])
-            chosen %= len(self.small)
+            chosen, heights = _cells(bounds, ends, points[inside])
             taken = self._below(rate, block[row[inside]], chosen, heights, entropy)
             winners = np.flatnonzero(inside)[taken]
             found[waiting[winners]] = chosen[taken]
@@ -128,11 +131,13 @@ class Nearby:
         return result
 
 
-def _cells(groups: Weights, ends: Steps, points: Steps) -> tuple[Steps, Steps]:
-    """The cell of the added up weights that holds each point, and how far into it: by group, then inside the group."""
-    group = np.searchsorted(ends, points, side="right")
-    inner = points - np.where(group > 0, ends[group - 1], 0)
-    sums = np.cumsum(groups[group], axis=1, dtype=np.int64)
+def _cells(bounds: Weights, ends: Steps, points: Steps) -> tuple[Steps, Steps]:
+    """The item whose cell of the added up weights holds each point, and how far into it: by group, then inside it."""
+    _, wide, high, _ = bounds.shape
+    place = np.searchsorted(ends, points, side="right")
+    inner = points - np.where(place > 0, ends[place - 1], 0)
+    row, group = place // wide, place % wide
+    sums = np.cumsum(bounds[row // high, group, row % high], axis=1, dtype=np.int64)
     cell = (sums <= inner[:, None]).sum(axis=1)
     below = np.where(cell > 0, sums[np.arange(len(cell)), cell - 1], 0)
     return group * GROUP + cell, inner - below
