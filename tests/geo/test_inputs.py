@@ -138,6 +138,7 @@ def test_lines_of_objects_with_a_latitude_and_a_longitude(tmp_path: Path) -> Non
     assert [row for row, _ in problems] == [2, 4]
     path.write_text('{"a": 1, "b": 2}\n')
     assert sf.geo.read(path, lat="b", lon="a")[0].tolist() == [2.0]
+    assert sf.geo.read(path, lat="b", lon="a", kind="jsonl")[1].tolist() == [1.0]
 
 
 def test_parquet_from_a_stream(tmp_path: Path) -> None:

@@ -106,6 +106,11 @@ def test_reports_at_public_places(shell: Shell, points: Path, tmp_path: Path, mo
     assert len(json.loads(out)["reports"]) == 1
 
 
+def test_a_device_of_the_system_is_written_to_directly(shell: Shell, points: Path) -> None:
+    code, _, err = shell("geo", "report", points, "--format", "csv", "--output", "/dev/null")
+    assert code == 0, err
+
+
 def test_a_remap_needs_places(shell: Shell) -> None:
     code, _, err = shell("geo", "report", "--at", "39.9,116.3", "--remap")
     assert code == 2

@@ -60,12 +60,14 @@ class Sink:
         finally:
             if self._output is not None:
                 self._file.close()
-                self._fresh.replace(self._output) if kind is None else self._fresh.unlink()
+                if self._fresh != self._output:
+                    self._fresh.replace(self._output) if kind is None else self._fresh.unlink()
 
     @property
     def _fresh(self) -> Path:
-        """A file appears under its name when all of it was written."""
-        return Path(f"{self._output}.part")
+        """A file appears under its name when all of it was written; a pipe or a terminal is there already."""
+        named = Path(str(self._output))
+        return named if named.exists() and not named.is_file() else Path(f"{named}.part")
 
     def add(self, lat: Any, lon: Any) -> None:
         lat, lon = np.atleast_1d(lat), np.atleast_1d(lon)

@@ -98,7 +98,7 @@ class Reading:
         match self.kind or "csv":
             case "csv":
                 yield from self._csv(stream, name)
-            case "ndjson":
+            case "ndjson" | "jsonl":
                 yield from _grouped(self._line(line) for line in stream if line.strip())
             case "parquet":  # its directory is at its end: a pipe is read to there
                 try:

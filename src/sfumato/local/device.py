@@ -33,7 +33,7 @@ class Device:
     costs nothing more; a new value costs epsilon. repeat="fresh": every report is drawn anew and costs epsilon.
 
     Claim: whatever is sent, the values are protected by at most the budget. With "memo" this speaks of two histories
-    that change at the same moments: *that* a value changed may be seen, what it was is protected.
+    with the same pattern: *that* a value changed or came back may be seen, what it was is protected.
     Needs: the file, if there is one, is kept; charges are on disk before a report leaves.
     Proof: docs/proofs/local-device.md
     """
