@@ -41,6 +41,10 @@ class Scene:
     seed: int
     made_up: bool
 
+    @property
+    def promised(self) -> str:
+        return f"a session, epsilon {self.epsilon:g} in all"
+
     def share(self, questions: int) -> Fraction:
         """What each of so many questions may spend."""
         return exact_positive(self.epsilon, "epsilon") / questions
