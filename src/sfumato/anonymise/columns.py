@@ -160,6 +160,8 @@ def _texts(values: "pa.Array[Any]") -> list[str | None]:
         if pc.all(pc.equal(seconds, values)).as_py():
             written = pc.replace_substring(seconds.cast(pa.string()), " ", "T", max_replacements=1)
             return pc.replace_substring_regex(written, "T00:00:00$", "").to_pylist()
+    if pa.types.is_floating(kind):
+        return [None if number is None else repr(number).removesuffix(".0") for number in values.to_pylist()]
     return values.to_pylist() if _is_text(kind) else [_text(value) for value in values.to_pylist()]
 
 
@@ -167,8 +169,6 @@ def _text(value: object) -> str | None:
     match value:
         case None:
             return None
-        case float():
-            return str(int(value)) if value.is_integer() and abs(value) < 2**53 else repr(value)
         case datetime() if value.time() == time():
             return value.date().isoformat()
         case date():
