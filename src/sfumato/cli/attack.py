@@ -6,14 +6,13 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.progress import Progress
 
 from sfumato.anonymise.tables import read_file
 from sfumato.attacks.shows import ABOUT, SHOWS, Demonstration, demonstrate
 from sfumato.attacks.shows.pages import COLUMNS, report, save_plot, table
 from sfumato.attacks.wordings import attack_missing
 from sfumato.cli.output import as_csv, as_json, as_table, number, split, write
+from sfumato.cli.progress import progress
 
 EVERY = "all"
 
@@ -59,10 +58,9 @@ def attack(
     attacked = None if rows is None else read_file(rows, typed=True)
     chosen = list(SHOWS) if name == EVERY else [name]
     shown: list[Demonstration] = []
-    with Progress(console=Console(stderr=True), transient=True, disable=not Console(stderr=True).is_terminal) as bar:
-        step = bar.add_task("Attacking …", total=len(chosen) if len(chosen) > 1 else None)
-        for each in chosen:
-            bar.update(step, description=each.replace("_", " "))
+    with progress("Attacking …") as done:
+        for place, each in enumerate(chosen):
+            done(place / len(chosen), each.replace("_", " "))
             shown.append(
                 demonstrate(
                     each,
@@ -75,7 +73,6 @@ def attack(
                     seed=seed,
                 )
             )
-            bar.advance(step)
     if plot is not None:
         save_plot(shown, plot)
     write(_rendered(shown, format, one=name != EVERY), output)

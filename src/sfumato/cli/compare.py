@@ -9,7 +9,8 @@ import typer
 from sfumato.anonymise.tables import read_file
 from sfumato.attacks.comparison import COLUMNS, Comparison
 from sfumato.attacks.comparison import compare as compared
-from sfumato.cli.output import as_csv, as_json, as_table, number, split, working, write
+from sfumato.cli.output import as_csv, as_json, as_table, number, split, write
+from sfumato.cli.progress import progress
 
 app = typer.Typer(add_completion=False)
 
@@ -45,9 +46,16 @@ def compare(
     """
     attacked = None if rows is None else read_file(rows, typed=True)
     prices = [float(number(part, "epsilon")) for part in split(epsilon)]
-    with working("Comparing …"):
+    with progress("Comparing …") as report:
         found = compared(
-            attacked, quasi=split(quasi), sensitive=sensitive, value=value, epsilons=prices, k=k, seed=seed
+            attacked,
+            quasi=split(quasi),
+            sensitive=sensitive,
+            value=value,
+            epsilons=prices,
+            k=k,
+            seed=seed,
+            progress=report,
         )
     write(_rendered(found, format), output)
 
