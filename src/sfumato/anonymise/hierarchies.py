@@ -125,9 +125,9 @@ def hierarchy(source: object, column: str = "column") -> Hierarchy:
     if isinstance(source, Hierarchy):
         return source
     if isinstance(source, str):
-        return _spelt(source)
+        return _spelt(source, column)
     if isinstance(source, PathLike):
-        return Hierarchy.from_csv(source)
+        return Hierarchy.from_rows(_lines(Path(source)), name=column)
     if isinstance(source, Mapping):
         return Hierarchy.from_parents({str(child): str(parent) for child, parent in source.items()}, name=column)
     if isinstance(source, list | tuple) and all(isinstance(row, list | tuple) for row in source):
@@ -214,7 +214,7 @@ def _ancestors(value: str, parents: Mapping[str, str], name: str) -> tuple[str, 
     return tuple(chain)
 
 
-def _spelt(text: str) -> Hierarchy:
+def _spelt(text: str, column: str) -> Hierarchy:
     """A rule and its numbers, as typed in the shell, or else a path."""
     rule, _, numbers = text.partition(":")
     parts: list[Any] = [part.strip() for part in numbers.split(",") if part.strip()]
@@ -230,7 +230,7 @@ def _spelt(text: str) -> Hierarchy:
         case "hidden" if not parts:
             return Hierarchy.hidden()
         case _:
-            return Hierarchy.from_csv(text)
+            return Hierarchy.from_rows(_lines(Path(text)), name=column)
 
 
 def _lines(path: Path) -> list[list[str]]:

@@ -50,15 +50,21 @@ def binned(scene: Scene, attack: str, sensitive: str) -> tuple[pa.Table, list[st
 
 
 def _binned(column: "pa.ChunkedArray[Any]", most: int) -> list[str]:
-    """Numbers in intervals of equal width, texts as they are or, where there are many, in lists of neighbours."""
+    """Numbers in intervals of equal width, texts as they are or, where there are many, in lists of neighbours.
+
+    Where there are many values, NULL is a part of its own.
+    """
     codes, values = _ranks(column)
     if len(values) <= most:
         return [str(values[code]) for code in codes.tolist()]
-    if isinstance(values[0], int | float):
-        low, high = float(np.floor(values[0])), float(np.ceil(values[-1])) + 1
-        place = np.floor((np.array(column.to_pylist(), dtype=np.float64) - low) / (high - low) * most)
-        return [f"band {int(part)}" for part in place.tolist()]
-    return [f"part {part}" for part in (codes * most // len(values)).tolist()]
+    known = [value for value in values if value is not None]
+    if isinstance(known[0], int | float):
+        low, high = float(np.floor(known[0])), float(np.ceil(known[-1])) + 1
+        place = [most if value is None else int((value - low) / (high - low) * most) for value in values]
+    else:
+        place = [most if value is None else rank * most // len(known) for rank, value in enumerate(values)]
+    names = [*(f"band {part}" for part in range(most)), "nothing"]
+    return [names[place[code]] for code in codes.tolist()]
 
 
 def private_counts(

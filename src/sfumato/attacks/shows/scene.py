@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from sfumato.anonymise.roles import apart
 from sfumato.attacks.result import AttackResult
 from sfumato.attacks.tabular import need_column
 from sfumato.attacks.wordings import needs_columns, too_few_rows
@@ -142,6 +143,7 @@ def scene(
         )
     if table.num_rows < FEWEST:
         raise too_few_rows(table.num_rows, FEWEST)
+    apart({"quasi": quasi, "sensitive": [sensitive] if sensitive else []})
     for name in (*quasi, *columns, *([sensitive] if sensitive else [])):
         need_column(table, "attacked", name)
     return Scene(table, tuple(quasi), sensitive, tuple(columns) or _numeric(table), epsilon, k, seed, False)
