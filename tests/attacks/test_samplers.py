@@ -12,6 +12,7 @@ import pytest
 import sfumato as sf
 from sfumato.attacks import floating_point, looping_geometric, membership, textbook_laplace, timing
 from sfumato.attacks.floats import reachable
+from sfumato.attacks.shows import Case
 from sfumato.errors import UsageError
 from sfumato.simulate import Simulator
 from tests.statistics.evidence import ERROR, between
@@ -90,6 +91,15 @@ def test_the_area_is_counted_by_pairs_with_ties_halved() -> None:
     result = membership([1.0], [[1.0], [0.0], [0.0], [-1.0]], [0.0], truth=[1, 1, 0, 0])
     assert result.success == (2 + 0.5 + 1) / 4
     assert math.isnan(membership([1.0], [[1.0]], [0.0]).success)
+
+
+def test_luck_of_areas_is_known() -> None:
+    """Scores that say nothing: areas spread as so many coins do, and no case of the demonstration alarms."""
+    stream, truth = Simulator(3).stream("nothing"), [1] * 40 + [0] * 60
+    found = [membership([1.0], stream.normal(100)[:, None], [0.0], truth=truth, epsilon=0.01) for _ in range(2_000)]
+    wanted = math.sqrt(0.25 / found[0].measures["tosses"])
+    assert np.std([each.success for each in found]) == pytest.approx(wanted, rel=0.1)
+    assert not any(Case("x", each).works for each in found)
 
 
 def test_membership_says_what_is_wrong() -> None:

@@ -36,6 +36,7 @@ def membership(
     such a fact where all references are shares. success: the share of the pairs of a member and an outsider in
     which the member has the higher score (the area under the ROC curve). chance: one half.
     bound: `most_hits(1/2, epsilon, delta)`; docs/proofs/attack-bounds.md. attempts: the pairs.
+    measures: "tosses", how many fair coins spread as the area does by chance: far fewer than there are pairs.
     """
     means, usual = np.asarray(published, dtype=np.float64), np.asarray(reference, dtype=np.float64)
     rows = np.asarray(targets, dtype=np.float64)
@@ -54,8 +55,16 @@ def membership(
     ordered = np.sort(outsiders)
     below, upto = np.searchsorted(ordered, members), np.searchsorted(ordered, members, side="right")
     area = float((below + upto).mean() / (2 * len(outsiders)))
+    pairs = len(members) * len(outsiders)
     return AttackResult(
-        "membership", scores.tolist(), area, 0.5, bound, len(members) * len(outsiders), {"members": float(len(members))}
+        "membership",
+        scores.tolist(),
+        area,
+        0.5,
+        bound,
+        pairs,
+        # The area of scores that say nothing has the variance (1/members + 1/outsiders + 1/pairs) / 12.
+        {"members": float(len(members)), "tosses": 3 * pairs / (len(members) + len(outsiders) + 1)},
     )
 
 

@@ -87,7 +87,8 @@ class Case:
     def works(self) -> bool:
         """Whether the attack hits more often than promised, or than chance where nothing was, by more than luck."""
         allowed = self.result.chance if self.result.bound is None else self.result.bound
-        tries = max(1, self.result.attempts)
+        # Pairs that share a person are no tries of their own.
+        tries = max(1, self.result.measures.get("tosses", self.result.attempts))
         luck = 4 * math.sqrt(max(allowed * (1 - allowed), 1 / tries) / tries)
         return not math.isnan(self.result.success) and self.result.success > allowed + max(luck, 0.02)
 
