@@ -158,10 +158,10 @@ class Session:
         if spend is None:
             raise missing_argument("spend", "spend=0.5")
         wanted = spend if isinstance(spend, Spend) else Spend(spend)
-        price = self._terms.price(wanted.epsilon, wanted.delta)
+        price = self._terms.price(wanted.epsilon)
         bound = bind(parse(question), self.schema)
         draft = rewrite(bound)
-        plan = allocate(bound, draft, self.schema, price)
+        plan = allocate(bound, draft, self.schema, price, self._terms.for_keys(wanted.delta))
         certified = certify(plan, self.schema, price.currency)
         sql = tuple(emit(part.plan, self.schema) for part in parts(plan))
         if wanted.delta is not None and not plan.open:

@@ -74,6 +74,7 @@ def test_what_json_prints() -> None:
         "question",
         "unit",
         "groups",
+        "keys",
         "cost",
         "steps",
         "expected_error",

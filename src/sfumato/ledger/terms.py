@@ -48,15 +48,16 @@ class Terms:
         """The δ of the limit that is kept for discovering keys."""
         return self.budget.delta - self.conversion_delta
 
-    def price(self, spend: Fraction, delta: Fraction | None = None) -> Cost:
-        """What a question that may cost ε = spend is charged: all of it in pure ε, else the largest ρ it pays for.
+    def for_keys(self, delta: Fraction | None) -> Fraction:
+        """What a question that discovers keys takes from the pot: by default a fiftieth of all that was there."""
+        return self.pot / DISCOVERIES if delta is None else delta
 
-        If it discovers keys, it takes `delta` from the pot, by default a fiftieth of all that was there.
-        """
+    def price(self, spend: Fraction) -> Cost:
+        """What a question that may cost ε = spend is charged: all of it in pure ε, else the largest ρ it pays for."""
         amount = self._amount(spend)
         if amount <= 0:
             raise spend_too_small(shown(spend))
-        return Cost(self.currency, amount, self.pot / DISCOVERIES if delta is None else delta)
+        return Cost(self.currency, amount)
 
     def cost(self, spend: Fraction, delta: Fraction = Fraction(0)) -> Amount:
         """(ε, δ) of one question, as its spend was typed."""

@@ -21,10 +21,10 @@ from sfumato.schema.table import Schema
 SHARE_OF_KEYS = Fraction(1, 4)
 
 
-def allocate(question: BoundQuestion, draft: Draft, schema: Schema, spend: Cost) -> Plan:
-    """Shares in proportion to the weights; they add up to the spend exactly."""
+def allocate(question: BoundQuestion, draft: Draft, schema: Schema, spend: Cost, delta: Fraction = Fraction(0)) -> Plan:
+    """Shares in proportion to the weights; they add up to the spend exactly. `delta` is for discovering keys."""
     opened = [key for key in question.keys if isinstance(key, OpenKey)]
-    if opened and not spend.delta:
+    if opened and not (delta and spend.currency == "rho"):
         raise keys_need_delta(opened[0].column.name)
     finding = spend.amount * SHARE_OF_KEYS if opened else Fraction(0)
     whole = sum(draft.weights, Fraction(0))
@@ -32,7 +32,7 @@ def allocate(question: BoundQuestion, draft: Draft, schema: Schema, spend: Cost)
         Measure(aggregate, _mechanism(aggregate, spend.currency), (spend.amount - finding) * weight / whole)
         for aggregate, weight in zip(draft.aggregates, draft.weights, strict=True)
     )
-    selection = Selection(finding, spend.delta) if opened else None
+    selection = Selection(finding, delta) if opened else None
     return Plan(schema.table, schema.unit, question.where, question.keys, measures, selection)
 
 
