@@ -7,6 +7,7 @@ from sfumato.kernel.certify import Certified
 from sfumato.ledger.terms import Amount
 from sfumato.plan.nodes import CentredSum, CountRows, CountValues, Measure, Sum
 from sfumato.query.finish import CONFIDENCE
+from sfumato.query.notes import notes, price_in_words
 from sfumato.query.outputs import expected_error
 from sfumato.query.rewrite import KeyColumn, MeanColumn, OutputColumn, SpreadColumn
 
@@ -31,6 +32,7 @@ class Explanation:
     cost: Amount
     steps: tuple[Step, ...]
     expected_error: dict[str, float | None]
+    notes: tuple[str, ...]
     sql: str
     digest: str
 
@@ -41,6 +43,7 @@ class Explanation:
             "unit": self.unit,
             "groups": self.groups,
             "cost": {"epsilon": self.cost.epsilon, "delta": self.cost.delta},
+            "price": price_in_words(self.cost),
             "steps": [
                 {
                     "measures": step.measures,
@@ -54,12 +57,14 @@ class Explanation:
             ],
             "expected_error": self.expected_error,
             "confidence": CONFIDENCE,
+            "notes": list(self.notes),
             "sql": self.sql,
             "digest": self.digest,
         }
 
     def __str__(self) -> str:
         lines = [f"Question: {self.question}", f"Protects: one {self.unit}", f"Costs:    {self.cost}"]
+        lines += [f"          {price_in_words(self.cost)}"]
         lines += [f"Groups:   {self.groups}, all declared; empty ones get noise too", "Releases:"]
         for step in self.steps:
             lines += [f"  {step.measures}: {100 * step.share:.0f} % of the spend"]
@@ -68,6 +73,7 @@ class Explanation:
         lines += [f"Error bars ({100 * CONFIDENCE:.0f} %):"]
         for name, error in self.expected_error.items():
             lines += [f"  {name}: " + (f"±{error:.6g}" if error is not None else "depends on the size of the group")]
+        lines += ["Not covered by error bars:", *(f"  {note}" for note in self.notes)] if self.notes else []
         return "\n".join([*lines, "SQL:", self.sql])
 
 
@@ -97,6 +103,7 @@ def explain(
             for column in columns
             if not isinstance(column, KeyColumn)
         },
+        notes=notes(certified, columns),
         sql=sql,
         digest=certified.digest,
     )

@@ -1,0 +1,110 @@
+"""What error bars do not cover, and what a price means. Every sentence follows from the plan; no data is near."""
+
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+from fractions import Fraction
+from math import ceil, floor
+
+from sfumato.accounting.belief import membership_advantage, posterior
+from sfumato.kernel.certify import Certified
+from sfumato.ledger.terms import Amount
+from sfumato.plan.expressions import Column, Expression
+from sfumato.plan.lattice import Lattice
+from sfumato.plan.nodes import ListedKey, RangeKey
+from sfumato.query.rewrite import MeanColumn, OutputColumn, SpreadColumn, SumColumn
+from sfumato.schema.unit import Person
+
+EVEN = Fraction(1, 2)
+Clamped = tuple[str, str, str]  # what is clamped, and its bounds
+
+
+def notes(certified: Certified, columns: tuple[OutputColumn, ...]) -> tuple[str, ...]:
+    """One sentence for each thing that clipping to bounds, bounding of a person's rows and keys may hide."""
+    plan = certified.plan
+    found: dict[Clamped, list[str]] = {}
+    for column in columns:
+        clamped = _clamped(column, certified)
+        if clamped is not None:
+            found.setdefault(clamped, []).append(column.name)
+    said = [
+        f"{', '.join(names)}: a value of {what} below {low} counts as {low}, one above {high} as {high}; "
+        "error bars do not cover what that changes."
+        for (what, low, high), names in found.items()
+    ]
+    if isinstance(plan.unit, Person):
+        within = f" in at most {plan.unit.max_groups} groups" if plan.keys else ""
+        said.append(
+            f"A person counts with at most {plan.unit.max_rows} rows{within}; "
+            "error bars do not cover what others have beyond that."
+        )
+    for key in plan.keys:
+        match key:
+            case ListedKey(values=values):
+                said.append(f"Rows with a {_named(key.column)} other than the {len(values)} declared are in no group.")
+            case RangeKey(lower=lower, upper=upper):
+                said.append(f"Rows with a {_named(key.column)} outside {lower:,} to {upper:,} are in no group.")
+    return tuple(said)
+
+
+def price_in_words(cost: Amount) -> str:
+    """What somebody who sees the answer can come to believe, rounded to the safe side."""
+    if cost.delta:
+        right = (1 + membership_advantage(cost.epsilon, cost.delta)) / 2
+        return (
+            "If a coin decides whether somebody is in the data, "
+            f"whoever sees this answer guesses which in at most {_up(right)} of cases."
+        )
+    low, high = posterior(EVEN, cost.epsilon)
+    return (
+        "Whoever gives even odds that somebody is in the data "
+        f"believes it after this answer with at least {_down(low)} and at most {_up(high)}."
+    )
+
+
+def _clamped(column: OutputColumn, certified: Certified) -> Clamped | None:
+    match column:
+        case SumColumn(measure=measure, lattice=lattice):
+            return _between(_value(certified, measure), lattice)
+        case MeanColumn(total=total, lattice=lattice):
+            return _between(_value(certified, total), lattice)
+        case SpreadColumn(total=total, spread=spread):
+            return _between(_value(certified, total), spread.lattice)
+        case _:
+            return None
+
+
+def _between(value: Expression, lattice: Lattice) -> Clamped:
+    low, high = (f"{float(end * lattice.step):,.10g}" for end in (lattice.lower, lattice.upper))
+    return _named(value), low, high
+
+
+def _value(certified: Certified, measure: int) -> Expression:
+    value: Expression = certified.plan.measures[measure].aggregate.value  # type: ignore[union-attr]
+    return value
+
+
+def _named(value: object) -> str:
+    if isinstance(value, Column):
+        return value.name
+    names = sorted(set(_columns(value)))
+    return f"the expression of {', '.join(names)}" if names else "the expression"
+
+
+def _columns(node: object) -> Iterator[str]:
+    """The columns anywhere inside a node, whatever its kind."""
+    if isinstance(node, Column):
+        yield node.name
+    elif isinstance(node, tuple):
+        for part in node:
+            yield from _columns(part)
+    elif is_dataclass(node):
+        for field in fields(node):
+            yield from _columns(getattr(node, field.name))
+
+
+def _up(share: float) -> str:
+    return f"{ceil(1000 * share) / 10:g} %"
+
+
+def _down(share: float) -> str:
+    return f"{floor(1000 * share) / 10:g} %"
