@@ -20,6 +20,7 @@ from sfumato.ledger.terms import Terms
 from sfumato.query.after import After
 from sfumato.query.allocate import allocate
 from sfumato.query.bind import bind
+from sfumato.query.builder import Builder
 from sfumato.query.explain import Explanation, explain
 from sfumato.query.finish import CONFIDENCE, Answer, check_confidence, finish
 from sfumato.query.rewrite import OutputColumn, rewrite
@@ -144,6 +145,10 @@ class Session:
         prepared = self._prepare(question, spend)
         certified = prepared.certified
         return explain(question, certified, prepared.columns, prepared.sql, self._terms.cost(prepared.spend))
+
+    def query(self) -> Builder:
+        """A question in steps: `session.query().group_by("sex").count("n").ask(spend=0.5)`."""
+        return Builder(self, self.schema.table)
 
     def spend_for(
         self, question: str, *, error: Number, column: str | None = None, confidence: float = CONFIDENCE

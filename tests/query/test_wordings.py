@@ -16,6 +16,7 @@ SAMPLES: dict[str, tuple[Any, ...]] = {
     "no_script": (),
     "not_drawable": ("mode",),
     "part_refused": ("a condition", "1 = 1) OR (2 = 2"),
+    "nothing_asked": (),
     "part_not_text": ("a condition", "int"),
     "parts_differ": (),
 }

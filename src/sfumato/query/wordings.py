@@ -43,6 +43,10 @@ def part_refused(what: str, text: str) -> Refused:
     )
 
 
+def nothing_asked() -> UsageError:
+    return UsageError("this question asks for no number.", 'Add one, e.g. .count("n") or .mean("income").')
+
+
 def part_not_text(what: str, kind: str) -> UsageError:
     return UsageError(f"{what} is a text, not {kind}.", 'E.g. session.query().where("age >= 30").count("n").')
 
