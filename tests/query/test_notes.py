@@ -50,7 +50,7 @@ def test_the_bounds_told_are_those_of_the_plan(column: str) -> None:
 
 def test_a_persons_limits_are_told() -> None:
     assert said("SELECT COUNT(*) FROM people", PERSON) == (
-        "A person counts with at most 20 rows; error bars do not cover what others have beyond that.",
+        "A person counts with at most 20 rows; error bars do not cover what is cut off beyond that.",
     )
     rows, keys = said("SELECT sex, COUNT(*) FROM people GROUP BY sex", PERSON)
     assert rows.startswith("A person counts with at most 20 rows in at most 3 groups;")

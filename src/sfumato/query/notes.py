@@ -35,7 +35,7 @@ def notes(certified: Certified, columns: tuple[OutputColumn, ...]) -> tuple[str,
         within = f" in at most {plan.unit.max_groups} groups" if plan.keys else ""
         said.append(
             f"A person counts with at most {plan.unit.max_rows} rows{within}; "
-            "error bars do not cover what others have beyond that."
+            "error bars do not cover what is cut off beyond that."
         )
     for key in plan.keys:
         match key:
@@ -52,7 +52,7 @@ def price_in_words(cost: Amount) -> str:
         right = (1 + membership_advantage(cost.epsilon, cost.delta)) / 2
         return (
             "If a coin decides whether somebody is in the data, "
-            f"whoever sees this answer guesses which in at most {_up(right)} of cases."
+            f"whoever sees this answer guesses right in at most {_up(right)} of cases."
         )
     low, high = posterior(EVEN, cost.epsilon)
     return (
