@@ -43,7 +43,7 @@ def histogram(
         )
         for place, (label, bins) in enumerate(zip(labels, cells, strict=True))
     ]
-    return figure(lines, title=title, legend=legend_above(), showlegend=True)
+    return figure(lines, vertical={"title": {"text": plain(title)}}, legend=legend_above(), showlegend=True)
 
 
 def cumulative(
@@ -55,8 +55,8 @@ def cumulative(
         across = [point["at"] for point in points]
         traces += _band(across, pairs, "hv") if len(cells) == 1 else []
         traces.append(_line(across, [point["share"] for point in points], label, COLOURS[place % len(COLOURS)], "hv"))
-    vertical = {"tickformat": ".0%"}
-    return figure(traces, title=title, vertical=vertical, legend=legend_above(), showlegend=len(cells) > 1)
+    vertical = {"tickformat": ".0%", "title": {"text": plain(title)}}
+    return figure(traces, vertical=vertical, legend=legend_above(), showlegend=len(cells) > 1)
 
 
 def _line(across: Sequence[Any], values: Sequence[float], name: str, colour: str, shape: str) -> Any:

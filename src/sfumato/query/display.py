@@ -129,10 +129,7 @@ def as_page(answer: "Answer", confidence: float) -> str:
     """One file that works without a network: plots, numbers, price, what is hidden."""
     shown, hidden = _table(answer, confidence, MOST_ON_PAGE)
     drawn: list[Block] = [
-        Figure(
-            picture(answer, column, confidence),
-            f"{column}, with what the noise may have changed in {100 * confidence:g} of 100 cases",
-        )
+        Figure(picture(answer, column, confidence), _takeaway(answer, column, confidence))
         for column in answer.measured
         if is_drawable(answer, column)
     ]
@@ -150,6 +147,14 @@ def as_page(answer: "Answer", confidence: float) -> str:
         lead=[Code(answer.question), Facts(facts)],
         footer="Made with Sfumato.",
     )
+
+
+def _takeaway(answer: "Answer", column: str, confidence: float) -> str:
+    keys = [name for name in answer.columns if name not in answer.measured]
+    what = f"{column} by {', '.join(keys)}" if keys else column
+    if len(answer.rows) > 1 and isinstance(answer.rows[0][column], list):
+        return f"{what}; the numbers have noise in them"
+    return f"{what}; noise stays inside the error bars in {100 * confidence:g} of 100 cases"
 
 
 def _table(answer: "Answer", confidence: float, most: int) -> tuple[Table, list[str]]:
