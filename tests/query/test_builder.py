@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato.errors import Refused, SfumatoError, UsageError
+from sfumato.plan.expressions import AllOf, Condition
 from sfumato.query import builder as building
 from sfumato.query import sql_parts
 from sfumato.query.builder import Builder
@@ -98,6 +99,60 @@ def test_the_same_question_in_text_and_in_steps_has_the_same_digest(seed: int) -
 
     found = [digest_or_none(lambda: walk(text).plan.digest()), digest_or_none(in_steps)]
     assert found[0] == found[1]
+
+
+NUMBERS = st.sampled_from(["age", "income", "debt / 2", "-height", "(age - 3) * 2", '"Two Words"', "1.5"])
+PLAIN_CONDITIONS = st.one_of(
+    st.tuples(NUMBERS, st.sampled_from(["=", "<>", "!=", "<", ">="]), NUMBERS).map(" ".join),
+    st.sampled_from(["sex = 'f'", "zip <> 'it''s'", "age IN (1, -2)", "wealth IS NOT NULL", "age NOT BETWEEN 1 AND 2"]),
+)
+CONDITIONS = st.recursive(
+    PLAIN_CONDITIONS,
+    lambda inner: st.one_of(
+        inner.map(lambda part: f"NOT ({part})"),
+        inner.map(lambda part: f"( {part}\n) /* a remark */"),
+        st.lists(inner, min_size=2, max_size=3).map(lambda parts: " AND ".join(f"({part}\n)" for part in parts)),
+        st.lists(PLAIN_CONDITIONS, min_size=2, max_size=3).map(" and ".join),
+        st.lists(PLAIN_CONDITIONS, min_size=2, max_size=3).map(" OR ".join),
+    ),
+    max_leaves=4,
+)
+CALLS = st.sampled_from(
+    ["COUNT(*)", "count(zip)", "SUM(income - age)", "AVG(debt)", "VARIANCE(age)", "STDDEV_POP(income)", "Sum(2 * age)"]
+)
+
+
+@given(
+    st.lists(CONDITIONS, max_size=3),
+    st.lists(st.sampled_from(["sex", "GRADE", "member", '"order"']), max_size=2, unique=True),
+    st.lists(CALLS, min_size=1, max_size=3),
+)
+def test_accepted_questions_in_text_and_in_steps_have_the_same_digest(
+    conditions: list[str], keys: list[str], calls: list[str]
+) -> None:
+    loose = [" or " in read_part(part, "a condition").text.lower() for part in conditions]
+    joined = [f"({part}\n)" if either else f"{part}\n" for part, either in zip(conditions, loose, strict=True)]
+    named = [f"{call} AS c{place}" for place, call in enumerate(calls)]
+    text = f"SELECT {', '.join([*keys, *named])} FROM people"
+    text += f" WHERE {' AND '.join(joined)}" if joined else ""
+    text += f" GROUP BY {', '.join(keys)}" if keys else ""
+    made = query().group_by(*keys)
+    for part in conditions:
+        made = made.where(part)
+    for place, call in enumerate(calls):
+        made = made.aggregate(call, f"c{place}")
+    written = parse(made.sql())
+    assert (written.keys, written.selected) == (parse(text).keys, parse(text).selected)
+    assert flat(written.where) == flat(parse(text).where)
+    if len(conditions) < 2 or not any(part.startswith("(") for part in conditions):
+        assert walk(made.sql()).plan.digest() == walk(text).plan.digest()
+
+
+def flat(condition: Condition | None) -> tuple[Condition, ...]:
+    """The operands of AND, brackets around AND taken away: the steps join a bracket and its neighbours."""
+    if isinstance(condition, AllOf):
+        return tuple(part for operand in condition.operands for part in flat(operand))
+    return () if condition is None else (condition,)
 
 
 def digest_or_none(make: Callable[[], str]) -> str | None:

@@ -109,7 +109,10 @@ class Answer:
         return text
 
     def script(self) -> str:
-        """The Python that asks this again: free, and the same numbers, while the data is unchanged."""
+        """The Python that asks this again: free, and the same numbers, while the data is unchanged.
+
+        A question that was paid for anew since (`fresh`) brings its newest answer.
+        """
         if self._repeat is None:
             raise no_script()
         return self._repeat.script(self.question)
