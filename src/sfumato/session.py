@@ -8,7 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from sfumato.engines.arrange import arrange
+from sfumato.engines.arrange import gather
 from sfumato.engines.duckdb import DuckDBEngine
 from sfumato.engines.emit import emit
 from sfumato.errors import UsageError, ledger_needed, missing_argument
@@ -17,6 +17,7 @@ from sfumato.kernel.entropy import SystemEntropy
 from sfumato.kernel.gate import release
 from sfumato.ledger.ledger import Balance, Charge, Ledger, Payment, Stored, now
 from sfumato.ledger.terms import Terms
+from sfumato.plan.parts import parts
 from sfumato.query.after import After
 from sfumato.query.allocate import allocate
 from sfumato.query.bind import bind
@@ -83,7 +84,7 @@ class Prepared:
     certified: Certified
     columns: tuple[OutputColumn, ...]
     after: After
-    sql: str
+    sql: tuple[str, ...]
 
 
 class Session:
@@ -123,7 +124,7 @@ class Session:
         if isinstance(paid, Stored):
             released, when = paid.release, paid.when
         else:
-            integers = arrange(certified.plan, self._engine.run(prepared.sql))
+            integers = gather(certified.plan, [self._engine.run(sql) for sql in prepared.sql])
             released = self.ledger.store(release(certified, paid, integers, self._entropy))
             when = now()
         return finish(
@@ -144,7 +145,9 @@ class Session:
         """Plan, sensitivity, cost, expected error and SQL of a question; touches neither data nor budget."""
         prepared = self._prepare(question, spend)
         certified = prepared.certified
-        return explain(question, certified, prepared.columns, prepared.sql, self._terms.cost(prepared.spend))
+        return explain(
+            question, certified, prepared.columns, ";\n".join(prepared.sql), self._terms.cost(prepared.spend)
+        )
 
     def query(self) -> Builder:
         """A question in steps: `session.query().group_by("sex").count("n").ask(spend=0.5)`."""
@@ -199,7 +202,8 @@ class Session:
         draft = rewrite(bound)
         plan = allocate(bound, draft, self.schema, price)
         certified = certify(plan, self.schema, price.currency)
-        return Prepared(amount, certified, draft.columns, bound.after, emit(plan, self.schema))
+        sql = tuple(emit(part.plan, self.schema) for part in parts(plan))
+        return Prepared(amount, certified, draft.columns, bound.after, sql)
 
 
 def _request(request: str | None) -> str | None:

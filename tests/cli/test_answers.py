@@ -86,7 +86,7 @@ def test_an_error_instead_of_a_spend(shell: Shell, policy: Path) -> None:
         (("--spend", "0.5", "--error", "10"), 2, "one of --spend and --error"),
         (("--error", "ten"), 2, "error"),
         (("--error", "10"), 2, "several numbers"),
-        (("--error", "10", "--column", "income"), 3, "depends on the size of each group"),
+        (("--error", "10", "--column", "income"), 3, "depends on the answer"),
     ],
 )
 @pytest.mark.parametrize("command", ["ask", "explain"])

@@ -14,7 +14,7 @@ from tests.plots.reading import fetches_nothing, read, runs_nothing_foreign
 from tests.query.asking import walk
 from tests.query.test_finish import answered
 
-BINS = [{"low": 0, "high": 10, "count": 5}, {"low": 10, "high": 20, "count": -2}, {"low": 20, "high": 30, "count": 40}]
+BINS = [{"low": 10.0 * i, "high": 10.0 * i + 10, "count": count} for i, count in enumerate((5, -2, 40))]
 POINTS = [{"at": 0, "share": 0.1}, {"at": 10, "share": 0.5}, {"at": 20, "share": 1.0}]
 EVIL = "<script>alert(1)</script><img src=x onerror=alert(2)>"
 
@@ -125,6 +125,16 @@ def test_cells_of_every_kind_print_and_leave_as_json() -> None:
     assert "▂▁█" in answer._repr_html_()
 
 
+@pytest.mark.parametrize(
+    ("cell", "shown"), [(0.0, "0.00"), (0.00372, "0.0037"), (-0.05, "-0.05"), (1234.567, "1,234.57")]
+)
+def test_small_numbers_keep_their_digits(cell: float, shown: str) -> None:
+    answer = made([{"x": cell}], [{"x": (cell, cell)}])
+    assert str(answer).splitlines()[2].split()[0] == shown
+    for html in (answer.to_html(), answer._repr_html_()):
+        assert read(html).all("td")[0].text == shown
+
+
 # ---- notebook and page
 
 
@@ -212,6 +222,14 @@ def test_a_histogram_is_drawn_with_bins_as_wide_as_they_are() -> None:
     (drawn,) = made([{"h": BINS}], [{"h": [(0, 10), (-7, 3), (35, 45)]}]).plot().data
     assert (list(drawn.x), list(drawn.y), list(drawn.width)) == ([5, 15, 25], [5, -2, 40], [10, 10, 10])
     assert list(drawn.error_y.array) == [5, 5, 5]
+
+
+def test_bins_of_whole_numbers_touch() -> None:
+    bins = [{"low": 1, "high": 1, "count": 3}, {"low": 2, "high": 3, "count": 4}]
+    (drawn,) = made([{"h": bins}], [{"h": [(2, 4), (3, 5)]}]).plot().data
+    assert (list(drawn.x), list(drawn.width)) == ([1, 2.5], [1, 2])
+    first, _ = made([{"k": k, "h": bins} for k in "ab"], [{"h": None}] * 2, keys=("k",)).plot().data
+    assert list(first.x) == [0.5, 1.5, 3.5]
 
 
 def test_histograms_of_groups_are_steps_each() -> None:

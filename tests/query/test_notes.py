@@ -6,17 +6,24 @@ import pytest
 
 import sfumato as sf
 from sfumato.accounting import membership_advantage, posterior
-from sfumato.ledger.terms import Amount
+from sfumato.kernel.certify import certify
+from sfumato.ledger.terms import Amount, Terms
+from sfumato.query.allocate import allocate
+from sfumato.query.bind import bind
 from sfumato.query.notes import notes, price_in_words
+from sfumato.query.rewrite import rewrite
+from sfumato.query.sql import parse
 from sfumato.schema.table import Schema
-from tests.query.asking import COLUMNS, walk
+from tests.query.asking import COLUMNS, EPSILON, walk
 
 PERSON = sf.Person("user_id", max_rows=20, max_groups=3)
 
 
 def said(question: str, unit: sf.Row | sf.Person | None = None) -> tuple[str, ...]:
-    walked = walk(question, schema=Schema("people", unit or sf.Row(), COLUMNS))
-    return notes(walked.certified, walked.draft.columns)
+    schema, price = Schema("people", unit or sf.Row(), COLUMNS), Terms(EPSILON).price(Fraction(1, 2))
+    bound = bind(parse(question), schema)
+    draft = rewrite(bound)
+    return notes(certify(allocate(bound, draft, schema, price), schema, price.currency), draft.columns)
 
 
 def test_a_count_of_rows_hides_nothing() -> None:
@@ -52,6 +59,8 @@ def test_a_persons_limits_are_told() -> None:
     assert said("SELECT COUNT(*) FROM people", PERSON) == (
         "A person counts with at most 20 rows; error bars do not cover what is cut off beyond that.",
     )
+    (one,) = said("SELECT COUNT(*) FROM people", sf.Person("user_id", max_rows=1))
+    assert one.startswith("A person counts with at most 1 row;")
     rows, keys = said("SELECT sex, COUNT(*) FROM people GROUP BY sex", PERSON)
     assert rows.startswith("A person counts with at most 20 rows in at most 3 groups;")
     assert keys == "Rows with a sex other than the 2 declared are in no group."
@@ -61,6 +70,21 @@ def test_keys_of_whole_numbers_say_their_range() -> None:
     assert said("SELECT COUNT(*) FROM people GROUP BY visit") == (
         "Rows with a visit outside 1 to 1,000 are in no group.",
     )
+
+
+@pytest.mark.parametrize(
+    "call", ["MEDIAN(age)", "QUANTILE(age, 0.1)", "MIN(age)", "HISTOGRAM(age, 11)", "CDF(age, 11)"]
+)
+def test_lines_of_cells_end_at_the_bounds(call: str) -> None:
+    (note,) = said(f"SELECT {call} AS x FROM people")
+    assert note.startswith("x: a value of age below 0 counts as 0, one above 120 as 120;")
+    (note,) = said(f"SELECT {call} AS x FROM people".replace("age", "height"))
+    assert note.startswith("x: a value of height below 0.5 counts as 0.5, one above 2.5 as 2.5;")
+
+
+def test_a_mode_says_that_it_has_no_error_bar() -> None:
+    (note,) = said("SELECT MODE(sex) AS x FROM people")
+    assert note.startswith("x: a most frequent value has no error bar;")
 
 
 @pytest.mark.parametrize("epsilon", [0.01, 0.5, 1, 3, 1000])

@@ -7,8 +7,23 @@ contribution-bounding.md says. No expression can fail on any row: arithmetic is 
 from typing import assert_never
 
 from sfumato.engines.expressions import LARGEST_INTEGER, Writer, column, huge, integer, plain_text, quoted, text
+from sfumato.plan.expressions import Expression
 from sfumato.plan.lattice import LARGEST
-from sfumato.plan.nodes import Aggregate, CentredSum, CountRows, CountValues, Key, ListedKey, Plan, RangeKey, Sum
+from sfumato.plan.nodes import (
+    Aggregate,
+    Cells,
+    CentredSum,
+    CountDistinct,
+    CountPeople,
+    CountRows,
+    CountValues,
+    Grid,
+    ListedKey,
+    Measure,
+    Plan,
+    RangeKey,
+    Sum,
+)
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person, Row
 
@@ -16,12 +31,15 @@ MOST_ROWS = LARGEST_INTEGER // LARGEST - 1
 
 
 def emit(plan: Plan, schema: Schema) -> str:
-    """SQL for DuckDB.
+    """SQL for DuckDB, of one part of a plan (`plan.parts`).
 
     Claim: adding or removing one unit moves the vector of each measure by at most its certified sensitivity.
     Proof: docs/proofs/contribution-bounding.md
     """
     writer = Writer(schema)
+    match plan.measures:
+        case (Measure(aggregate=CountDistinct(value=value)),):
+            return _distinct(plan, value, writer)
     match plan.unit:
         case Row():
             return _for_rows(plan, writer)
@@ -38,7 +56,7 @@ def _for_rows(plan: Plan, writer: Writer) -> str:
     if not plan.keys:
         return f"SELECT 0 AS g, {sums}\nFROM (SELECT 1 AS one{values} {source})"
     keys = ", ".join(f"k{i}" for i in range(len(plan.keys)))
-    columns = ", ".join(f"{column(key.column.name)} AS k{i}" for i, key in enumerate(plan.keys))
+    columns = ", ".join(f"{_grouped_by(key, writer)} AS k{i}" for i, key in enumerate(plan.keys))
     outputs = ", ".join(f"m{i}" for i in range(len(plan.measures)))
     # Materialised, so that the test for declared keys runs once a group and not once a row.
     return (
@@ -50,7 +68,7 @@ def _for_rows(plan: Plan, writer: Writer) -> str:
 
 
 def _for_people(plan: Plan, unit: Person, writer: Writer) -> str:
-    group = _group_number(plan, [column(key.column.name) for key in plan.keys])
+    group = _group_number(plan, [_grouped_by(key, writer) for key in plan.keys])
     parts = ", ".join(
         ["COUNT(*) AS n", *(part for i, a in enumerate(_aggregates(plan)) for part in _parts(a, i, _slot(plan, i)))]
     )
@@ -77,6 +95,27 @@ def _for_people(plan: Plan, unit: Person, writer: Writer) -> str:
         f"THEN CAST({unit.max_rows} AS BIGINT) // {groups} END AS most\n  FROM {pairs}{window})"
     )
     return "WITH " + ",\n".join(steps) + f"\nSELECT g, {shares} FROM bounded GROUP BY g"
+
+
+def _distinct(plan: Plan, value: Expression, writer: Writer) -> str:
+    """Different values a group. Of a person with more than max_rows of them, those with the smallest hashes count."""
+    group = _group_number(plan, [_grouped_by(key, writer) for key in plan.keys])
+    person = column(plan.unit.id) if isinstance(plan.unit, Person) else "0"
+    source = f"FROM {quoted(plan.table)} AS t{_where(plan, writer, f'{person} IS NOT NULL')}"
+    steps = [
+        f"found AS (\n  SELECT DISTINCT {person} AS u, {group} AS g, {writer.value(value)} AS v {source})",
+        "held AS (\n  SELECT u, g, v FROM found WHERE g IS NOT NULL AND v IS NOT NULL)",
+    ]
+    if isinstance(plan.unit, Person):
+        salt = int(plan.digest()[:15], 16)
+        steps[-1] += (
+            f",\nranked AS (\n  SELECT g, v, row_number() OVER (PARTITION BY u ORDER BY hash(u, g, v, {salt}), g, v) "
+            "AS rank FROM held)"
+        )
+    kept = f"ranked WHERE rank <= {plan.unit.max_rows}" if isinstance(plan.unit, Person) else "held"
+    return (
+        "WITH " + ",\n".join(steps) + f"\nSELECT g, COUNT(*) AS m0 FROM (SELECT DISTINCT g, v FROM {kept}) GROUP BY g"
+    )
 
 
 def _aggregates(plan: Plan) -> list[Aggregate]:
@@ -122,7 +161,7 @@ def _plain(aggregate: Aggregate, i: int, slot: int) -> str:
         case CentredSum(lattice=lattice):
             return f"{_total(f'v{i}')} - {huge(lattice.centre)} * COUNT(v{i})"
         case _:
-            assert_never(aggregate)
+            raise ValueError(f"no SQL for {type(aggregate).__name__} in this part")
 
 
 def _total(value: str) -> str:
@@ -133,7 +172,7 @@ def _total(value: str) -> str:
 def _parts(aggregate: Aggregate, i: int, slot: int) -> list[str]:
     """What is kept of one person in one group."""
     match aggregate:
-        case CountRows():
+        case CountRows() | CountPeople():
             return []
         case CountValues():
             return [f"COUNT(v{slot}) AS c{i}"]
@@ -142,7 +181,7 @@ def _parts(aggregate: Aggregate, i: int, slot: int) -> list[str]:
         case CentredSum(lattice=lattice):
             return [f"COUNT(v{i}) AS c{i}", f"SUM(v{i}) - {huge(lattice.centre)} * COUNT(v{i}) AS s{i}"]
         case _:
-            assert_never(aggregate)
+            raise ValueError(f"no SQL for {type(aggregate).__name__} in this part")
 
 
 def _share(aggregate: Aggregate, i: int) -> str:
@@ -150,6 +189,8 @@ def _share(aggregate: Aggregate, i: int) -> str:
     match aggregate:
         case CountRows():
             return "CASE WHEN n > most THEN most ELSE n END"
+        case CountPeople():
+            return "1"
         case CountValues():
             return f"CASE WHEN c{i} > most THEN most ELSE c{i} END"
         case Sum(lattice=lattice):
@@ -161,7 +202,7 @@ def _share(aggregate: Aggregate, i: int) -> str:
         case CentredSum():
             return f"CASE WHEN c{i} > most THEN s{i} * most // c{i} ELSE s{i} END"
         case _:
-            assert_never(aggregate)
+            raise ValueError(f"no SQL for {type(aggregate).__name__} in this part")
 
 
 def _group_number(plan: Plan, columns: list[str]) -> str:
@@ -173,8 +214,18 @@ def _group_number(plan: Plan, columns: list[str]) -> str:
     return number
 
 
-def _position(key: Key, written: str) -> str:
+def _grouped_by(key: Cells, writer: Writer) -> str:
     match key:
+        case Grid():
+            return writer.cell(key)
+        case _:
+            return column(key.column.name)
+
+
+def _position(key: Cells, written: str) -> str:
+    match key:
+        case Grid(size=size):
+            return f"CASE WHEN {written} < {size} THEN {written} WHEN {written} >= {size} THEN {size - 1} END"
         case RangeKey(lower=lower, upper=upper):
             low, high = integer(lower), integer(upper)
             position = f"TRY_CAST(TRY_CAST({written} AS BIGINT) - {low} AS INTEGER)"

@@ -21,7 +21,7 @@ from sfumato.errors import (
     request_conflict,
 )
 from sfumato.kernel.certify import Certified
-from sfumato.kernel.gate import Receipt, Release
+from sfumato.kernel.gate import Receipt, Release, Released
 from sfumato.ledger.anchor import Anchor
 from sfumato.ledger.chain import Chain, Entry
 from sfumato.ledger.terms import Amount, Terms, rounded_down
@@ -162,7 +162,7 @@ class Ledger:
             kept = chain.last("kind = 'release' AND charge = ?", release.entry)
             if kept is not None:
                 return _release(kept)
-            values = [[str(value) for value in row] for row in release.values]
+            values = [[_text(value) for value in row] for row in release.values]
             chain.append("release", {"when": now(), "values": values}, charge=release.entry)
         return release
 
@@ -313,7 +313,16 @@ def _written(budget: Budget) -> dict[str, str]:
 
 
 def _release(entry: Entry) -> Release:
-    return Release(int(entry.charge or 0), tuple(tuple(int(v) for v in row) for row in entry.field("values")))
+    return Release(int(entry.charge or 0), tuple(tuple(_number(v) for v in row) for row in entry.field("values")))
+
+
+def _text(value: Released) -> str | list[str]:
+    """Integers of any size survive as text."""
+    return str(value) if isinstance(value, int) else [str(one) for one in value]
+
+
+def _number(text: str | list[str]) -> Released:
+    return int(text) if isinstance(text, str) else tuple(int(one) for one in text)
 
 
 def _bounded(total: Fraction) -> Fraction:

@@ -15,7 +15,8 @@ from sfumato.plan.lattice import Lattice
 from sfumato.schema.columns import CategoryValue
 from sfumato.schema.unit import Unit
 
-MechanismName = Literal["laplace", "gaussian"]
+LARGEST_GRID = 1 << 18
+MechanismName = Literal["laplace", "gaussian", "exponential", "permute_and_flip"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,16 @@ class CentredSum:
     lattice: Lattice
 
 
-Aggregate = CountRows | CountValues | Sum | CentredSum
+@dataclass(frozen=True, slots=True)
+class CountDistinct:
+    """The number of different values. A person adds at most max_rows of them."""
+
+    value: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class CountPeople:
+    """The number of different units that have a row."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +92,63 @@ Key = ListedKey | RangeKey
 
 
 @dataclass(frozen=True, slots=True)
+class Grid:
+    """Equal cells from lower to upper; a value beyond an end falls into the cell at that end, NULL into none."""
+
+    value: Expression
+    lower: Fraction
+    upper: Fraction
+    size: int
+
+    def __post_init__(self) -> None:
+        if not (self.lower < self.upper and 1 <= self.size <= LARGEST_GRID):
+            raise ValueError("a grid has cells and runs from its lower to its upper bound")
+
+    @property
+    def width(self) -> Fraction:
+        return (self.upper - self.lower) / self.size
+
+
+Cells = ListedKey | RangeKey | Grid
+
+
+@dataclass(frozen=True, slots=True)
+class Histogram:
+    """The number of rows in every cell."""
+
+    cells: Grid
+
+
+@dataclass(frozen=True, slots=True)
+class Cumulative:
+    """The number of rows in a cell and all cells before it, for every cell, measured together."""
+
+    cells: Grid
+
+
+@dataclass(frozen=True, slots=True)
+class Quantiles:
+    """Positions on a line of cells below which given parts of the values lie, with error bars.
+
+    Levels run upwards from 0 (the smallest value) to 1 (the largest).
+    """
+
+    cells: Grid
+    levels: tuple[Fraction, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MostFrequent:
+    """The cell with the most rows."""
+
+    cells: Cells
+
+
+Binned = Histogram | Cumulative | Quantiles | MostFrequent
+Aggregate = CountRows | CountValues | Sum | CentredSum | CountDistinct | CountPeople | Binned
+
+
+@dataclass(frozen=True, slots=True)
 class Measure:
     """One release: an aggregate for every group, a mechanism, and its share of the spend (ε or ρ)."""
 
@@ -92,10 +159,12 @@ class Measure:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
+    """Keys of a question are listed or ranges; a grid is a key only in a part of a plan (`plan.parts`)."""
+
     table: str
     unit: Unit
     where: Condition | None
-    keys: tuple[Key, ...]
+    keys: tuple[Cells, ...]
     measures: tuple[Measure, ...]
 
     @property

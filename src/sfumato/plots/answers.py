@@ -23,19 +23,18 @@ def histogram(
 ) -> Any:
     """One group: bars as wide as their bins, with whiskers. Several: a line of steps each."""
     if len(cells) == 1:
-        (bins,), (pairs,) = cells, intervals
-        counts = [part["count"] for part in bins]
+        edges, counts = _edges(cells[0]), [part["count"] for part in cells[0]]
         drawn = plotly().Bar(
-            x=[(part["low"] + part["high"]) / 2 for part in bins],
+            x=[(low + high) / 2 for low, high in edges],
             y=counts,
-            width=[part["high"] - part["low"] for part in bins],
+            width=[high - low for low, high in edges],
             marker={"color": FILL, "line": {"color": "white", "width": 1}},
-            error_y=whiskers(counts, pairs),
+            error_y=whiskers(counts, intervals[0]),
         )
         return figure([drawn], title=title, bargap=0)
     lines = [
         _line(
-            [*(part["low"] for part in bins), bins[-1]["high"]],
+            [*(low for low, _ in _edges(bins)), _edges(bins)[-1][1]],
             [*(part["count"] for part in bins), bins[-1]["count"]],
             label,
             COLOURS[place % len(COLOURS)],
@@ -44,6 +43,12 @@ def histogram(
         for place, (label, bins) in enumerate(zip(labels, cells, strict=True))
     ]
     return figure(lines, vertical={"title": {"text": plain(title)}}, legend=legend_above(), showlegend=True)
+
+
+def _edges(bins: Sequence[Part]) -> list[Pair]:
+    """Where bins begin and end; whole numbers reach half way to their neighbours."""
+    half = 0.5 if all(isinstance(end, int) for part in bins for end in (part["low"], part["high"])) else 0.0
+    return [(part["low"] - half, part["high"] + half) for part in bins]
 
 
 def cumulative(

@@ -17,6 +17,7 @@ MOST_ON_PAGE = 1000
 MOST_BLOCKS = 24
 BLOCKS = "▁▂▃▄▅▆▇█"
 NONE = "–"
+SMALL = 0.1  # below it two digits are shown, wherever they begin
 Rows = tuple[list[str], list[dict[str, Any]]]
 
 
@@ -164,9 +165,8 @@ def _table(answer: "Answer", confidence: float, most: int) -> tuple[Table, list[
     return Table(columns, cells), hidden
 
 
-def _cell(value: Any) -> str | int | float:
-    plain = isinstance(value, int | float) and not isinstance(value, bool)
-    return value if plain else _shown(value)
+def _cell(value: Any) -> str | int:
+    return value if type(value) is int else _shown(value)
 
 
 def _shown(value: Any) -> str:
@@ -176,7 +176,9 @@ def _shown(value: Any) -> str:
 
 
 def _number(value: float) -> str:
-    return f"{value:,}" if isinstance(value, int) else f"{value:,.2f}"
+    if isinstance(value, int):
+        return f"{value:,}"
+    return f"{value:.2g}" if 0 < abs(value) < SMALL else f"{value:,.2f}"
 
 
 def _brief(value: float) -> str:

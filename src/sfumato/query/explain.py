@@ -3,9 +3,22 @@
 from dataclasses import dataclass
 from typing import Any
 
-from sfumato.kernel.certify import Certified
+from sfumato.kernel.certify import Certified, Mechanism
+from sfumato.kernel.mechanisms import DiscreteGaussian, DiscreteLaplace
 from sfumato.ledger.terms import Amount
-from sfumato.plan.nodes import CentredSum, CountRows, CountValues, Measure, Sum
+from sfumato.plan.nodes import (
+    CentredSum,
+    CountDistinct,
+    CountPeople,
+    CountRows,
+    CountValues,
+    Cumulative,
+    Histogram,
+    Measure,
+    MostFrequent,
+    Quantiles,
+    Sum,
+)
 from sfumato.query.finish import CONFIDENCE
 from sfumato.query.notes import notes, price_in_words
 from sfumato.query.outputs import expected_error
@@ -20,7 +33,7 @@ class Step:
     sensitivity: int
     rule: str
     event: dict[str, str]
-    deviation: float
+    deviation: float | None
     share: float
 
 
@@ -69,10 +82,14 @@ class Explanation:
         for step in self.steps:
             lines += [f"  {step.measures}: {100 * step.share:.0f} % of the spend"]
             lines += [f"    sensitivity {step.sensitivity}: {step.rule}"]
-            lines += [f"    {step.event['mechanism'].replace('_', ' ')} noise, standard deviation {step.deviation:.6g}"]
+            mechanism = step.event["mechanism"].replace("_", " ")
+            if step.deviation is None:
+                lines += [f"    chosen privately: {mechanism}"]
+            else:
+                lines += [f"    {mechanism} noise, standard deviation {step.deviation:.6g}"]
         lines += [f"Error bars ({100 * CONFIDENCE:.0f} %):"]
         for name, error in self.expected_error.items():
-            lines += [f"  {name}: " + (f"±{error:.6g}" if error is not None else "depends on the size of the group")]
+            lines += [f"  {name}: " + (f"±{error:.6g}" if error is not None else "depends on the answer")]
         lines += ["Not covered by error bars:", *(f"  {note}" for note in self.notes)] if self.notes else []
         return "\n".join([*lines, "SQL:", self.sql])
 
@@ -93,7 +110,7 @@ def explain(
                 release.sensitivity.bound,
                 release.sensitivity.rule,
                 release.event,
-                release.mechanism.deviation(),
+                _deviation(release.mechanism),
                 float(measure.share / certified.cost.amount),
             )
             for position, (measure, release) in enumerate(zip(plan.measures, certified.releases, strict=True))
@@ -107,6 +124,10 @@ def explain(
         sql=sql,
         digest=certified.digest,
     )
+
+
+def _deviation(mechanism: Mechanism) -> float | None:
+    return mechanism.deviation() if isinstance(mechanism, DiscreteLaplace | DiscreteGaussian) else None
 
 
 def _words(measure: Measure, position: int, columns: tuple[OutputColumn, ...]) -> str:
@@ -128,4 +149,16 @@ def _words(measure: Measure, position: int, columns: tuple[OutputColumn, ...]) -
             what = "sum of clamped values"
         case CentredSum():
             what = "sum of clamped values around the centre of their bounds"
+        case CountDistinct():
+            what = "number of different values"
+        case CountPeople():
+            what = "number of different people"
+        case Histogram(cells=cells):
+            what = f"number of rows in each of {cells.size} cells"
+        case Cumulative(cells=cells):
+            what = f"running totals of {cells.size} cells"
+        case Quantiles(cells=cells, levels=levels):
+            what = f"{len(levels)} of the ranks on a line of {cells.size} cells, with error bars"
+        case MostFrequent(cells=cells):
+            what = f"most frequent of {cells.size} values"
     return f"{what} (for {', '.join(users)})"

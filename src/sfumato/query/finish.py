@@ -6,16 +6,16 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.errors import missing_extra, out_of_range
-from sfumato.kernel.certify import Certified
-from sfumato.kernel.gate import Release
-from sfumato.kernel.mechanisms import Mechanism
+from sfumato.kernel.certify import Certified, Mechanism
+from sfumato.kernel.gate import Release, Table
 from sfumato.ledger.ledger import Balance
 from sfumato.ledger.terms import Amount
+from sfumato.plan.nodes import Grid
 from sfumato.plots.page import write_page
 from sfumato.query.after import After
 from sfumato.query.display import as_fragment, as_page, as_text
 from sfumato.query.notes import notes, price_in_words
-from sfumato.query.outputs import Interval, Noise, interval_of, value_of
+from sfumato.query.outputs import Intervals, Noises, interval_of, value_of
 from sfumato.query.picture import picture
 from sfumato.query.rewrite import KeyColumn, OutputColumn
 from sfumato.query.script import Repeat
@@ -44,7 +44,7 @@ class Answer:
     receipt: int
     more: int | None
     notes: tuple[str, ...]
-    _numbers: "tuple[tuple[tuple[int, ...], ...], tuple[OutputColumn, ...], tuple[Mechanism, ...]]" = field(repr=False)
+    _numbers: "tuple[Table, tuple[OutputColumn, ...], tuple[Mechanism, ...]]" = field(repr=False)
     _repeat: Repeat | None = field(repr=False)
 
     @property
@@ -52,14 +52,16 @@ class Answer:
         """The columns that hold an aggregate; the others are keys."""
         return [column.name for column in self._numbers[1] if not isinstance(column, KeyColumn)]
 
-    def interval(self, confidence: float = CONFIDENCE) -> list[dict[str, Interval]]:
+    def interval(self, confidence: float = CONFIDENCE) -> list[dict[str, Any]]:
         """For every row and every aggregate (low, high): the noise stays inside with this probability.
+
+        For a histogram or running shares one pair each; None for a most frequent value.
 
         It speaks of the noise; what clipping and bounding may hide is not in it, see `notes`.
         """
         check_confidence(confidence)
         values, columns, mechanisms = self._numbers
-        noises = [Noise(mechanism.error(confidence), mechanism.deviation()) for mechanism in mechanisms]
+        noises = Noises(mechanisms, confidence)
         measured = [column for column in columns if not isinstance(column, KeyColumn)]
         return [{column.name: interval_of(column, row, noises) for column in measured} for row in values]
 
@@ -68,7 +70,7 @@ class Answer:
         return {
             "columns": list(self.columns),
             "rows": self.rows,
-            "intervals": [{name: _listed(pair) for name, pair in row.items()} for row in self.interval(confidence)],
+            "intervals": [{name: _plain(pair) for name, pair in row.items()} for row in self.interval(confidence)],
             "confidence": confidence,
             "cost": {"epsilon": self.cost.epsilon, "delta": self.cost.delta},
             "spent": {"epsilon": self.spent.epsilon, "delta": self.spent.delta},
@@ -124,6 +126,10 @@ class Answer:
         return as_fragment(self, CONFIDENCE)
 
 
+def _plain(pair: Intervals) -> Any:
+    return [list(one) for one in pair] if isinstance(pair, list) else None if pair is None else list(pair)
+
+
 def check_confidence(confidence: float) -> None:
     if isinstance(confidence, bool) or not isinstance(confidence, int | float) or not 0 < confidence < 1:
         raise out_of_range("confidence", "0", "1", repr(confidence))
@@ -143,15 +149,16 @@ def finish(
     more: int | None = None,
     repeat: Repeat | None = None,
 ) -> Answer:
-    keys = list(product(*(key.values for key in certified.plan.keys)))
+    mechanisms = tuple(item.mechanism for item in certified.releases)
+    keys = list(product(*(key.values for key in certified.plan.keys if not isinstance(key, Grid))))
     order = sorted(range(len(keys)), key=lambda group: keys[group])
     rows = [
-        {column.name: value_of(column, keys[group], release.values[group]) for column in columns} for group in order
+        {column.name: value_of(column, keys[group], release.values[group], mechanisms) for column in columns}
+        for group in order
     ]
     if after is not None:
         shown = after.chosen(rows)
         order, rows = [order[place] for place in shown], [rows[place] for place in shown]
-    mechanisms = tuple(item.mechanism for item in certified.releases)
     return Answer(
         question=question,
         columns=tuple(column.name for column in columns),
@@ -168,11 +175,6 @@ def finish(
         _numbers=(tuple(release.values[group] for group in order), columns, mechanisms),
         _repeat=repeat,
     )
-
-
-def _listed(interval: Any) -> Any:
-    """For JSON: a pair as a list, a list of pairs as lists, None as it is."""
-    return [_listed(part) for part in interval] if isinstance(interval, tuple | list) else interval
 
 
 def _module(name: str, part: str, extra: str) -> Any:

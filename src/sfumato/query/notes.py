@@ -10,8 +10,17 @@ from sfumato.kernel.certify import Certified
 from sfumato.ledger.terms import Amount
 from sfumato.plan.expressions import Column, Expression
 from sfumato.plan.lattice import Lattice
-from sfumato.plan.nodes import ListedKey, RangeKey
-from sfumato.query.rewrite import MeanColumn, OutputColumn, SpreadColumn, SumColumn
+from sfumato.plan.nodes import Grid, ListedKey, RangeKey
+from sfumato.query.rewrite import (
+    CdfColumn,
+    HistogramColumn,
+    MeanColumn,
+    ModeColumn,
+    OutputColumn,
+    QuantileColumn,
+    SpreadColumn,
+    SumColumn,
+)
 from sfumato.schema.unit import Person
 
 EVEN = Fraction(1, 2)
@@ -31,10 +40,15 @@ def notes(certified: Certified, columns: tuple[OutputColumn, ...]) -> tuple[str,
         "error bars do not cover what that changes."
         for (what, low, high), names in found.items()
     ]
+    said += [
+        f"{column.name}: a most frequent value has no error bar; one that is nearly as frequent may come out instead."
+        for column in columns
+        if isinstance(column, ModeColumn)
+    ]
     if isinstance(plan.unit, Person):
-        within = f" in at most {plan.unit.max_groups} groups" if plan.keys else ""
+        within = f" in at most {_many(plan.unit.max_groups, 'group')}" if plan.keys else ""
         said.append(
-            f"A person counts with at most {plan.unit.max_rows} rows{within}; "
+            f"A person counts with at most {_many(plan.unit.max_rows, 'row')}{within}; "
             "error bars do not cover what is cut off beyond that."
         )
     for key in plan.keys:
@@ -69,13 +83,26 @@ def _clamped(column: OutputColumn, certified: Certified) -> Clamped | None:
             return _between(_value(certified, total), lattice)
         case SpreadColumn(total=total, spread=spread):
             return _between(_value(certified, total), spread.lattice)
+        case QuantileColumn(quantile=quantile):
+            return _within(quantile.cells, quantile.whole)
+        case HistogramColumn(cells=cells, whole=whole) | CdfColumn(cells=cells, whole=whole):
+            return _within(cells, whole)
         case _:
             return None
 
 
 def _between(value: Expression, lattice: Lattice) -> Clamped:
-    low, high = (f"{float(end * lattice.step):,.10g}" for end in (lattice.lower, lattice.upper))
-    return _named(value), low, high
+    return _named(value), _shown(lattice.lower * lattice.step), _shown(lattice.upper * lattice.step)
+
+
+def _within(cells: Grid, whole: bool) -> Clamped:
+    """Whole numbers lie in the middle of their cells."""
+    inward = EVEN if whole else 0
+    return _named(cells.value), _shown(cells.lower + inward), _shown(cells.upper - inward)
+
+
+def _shown(end: Fraction) -> str:
+    return f"{float(end):,.10g}"
 
 
 def _value(certified: Certified, measure: int) -> Expression:
@@ -100,6 +127,10 @@ def _columns(node: object) -> Iterator[str]:
     elif is_dataclass(node):
         for field in fields(node):
             yield from _columns(getattr(node, field.name))
+
+
+def _many(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
 def _up(share: float) -> str:

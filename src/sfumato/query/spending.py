@@ -4,7 +4,7 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from sfumato.errors import UsageError, not_measured
-from sfumato.kernel.mechanisms import Mechanism
+from sfumato.kernel.certify import Mechanism
 from sfumato.query.outputs import expected_error
 from sfumato.query.rewrite import KeyColumn, OutputColumn
 from sfumato.query.wordings import error_depends, error_out_of_reach, which_column

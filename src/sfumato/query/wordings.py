@@ -7,7 +7,7 @@ from sfumato.errors import Refused, UsageError
 
 def error_depends(column: str) -> Refused:
     return Refused(
-        f'no spend can be named for "{column}": its error depends on the size of each group, which only asking tells.',
+        f'no spend can be named for "{column}": its error depends on the answer, which only asking tells.',
         "Name the error of a COUNT or a SUM, or ask once with a small spend and look at the error bars.",
     )
 
