@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato.errors import UsageError
-from sfumato.query.script import constructed, literal
+from sfumato.query.script import constructed, literal, opening_table
+from sfumato.schema.table import Schema
 
 QUESTION = (
     "SELECT sex, COUNT(*) AS n,\n  AVG(income) AS \"the 'income'\" FROM people WHERE city <> 'it''s\\' GROUP BY sex"
@@ -95,3 +96,32 @@ def test_declarations_are_written_as_they_are(values: list[str]) -> None:
 )
 def test_declarations_of_every_kind(value: Any) -> None:
     assert eval(constructed(value), {"sf": sf, "Fraction": Fraction}) == value  # noqa: S307
+
+
+def test_further_options_are_written_unless_they_are_none(tmp_path: Path) -> None:
+    schema = Schema("t", sf.Row(), {"a": sf.Int(0, 1)})
+    written = opening_table(
+        tmp_path / "t.csv",
+        schema,
+        sf.Budget(1),
+        ledger="l",
+        anchor=None,
+        analyst="a",
+        more={"b": sf.Float(0, Decimal("0.5"))},
+        place=tmp_path,
+        nothing=None,
+    )
+    seen: dict[str, Any] = {}
+
+    class Recorder:
+        Row, Int, Float, Budget = sf.Row, sf.Int, sf.Float, sf.Budget
+
+        @staticmethod
+        def protect(source: str, **given: Any) -> None:
+            seen.update(given, source=source)
+
+    eval(written, {"sf": Recorder})  # noqa: S307
+    assert (seen["source"], seen["place"]) == (str(tmp_path / "t.csv"), str(tmp_path))
+    assert (seen["more"], seen["columns"]) == ({"b": sf.Float(0, Decimal("0.5"))}, {"a": sf.Int(0, 1)})
+    assert "nothing" not in seen
+    assert "anchor" not in seen

@@ -52,11 +52,11 @@ def notes(certified: Certified, columns: tuple[OutputColumn, ...]) -> tuple[str,
             "error bars do not cover what is cut off beyond that."
         )
     for key in plan.keys:
-        match key:
-            case ListedKey(values=values):
-                said.append(f"Rows with a {_named(key.column)} other than the {len(values)} declared are in no group.")
-            case RangeKey(lower=lower, upper=upper):
-                said.append(f"Rows with a {_named(key.column)} outside {lower:,} to {upper:,} are in no group.")
+        what = _named(getattr(key, fields(key)[0].name))
+        if isinstance(key, ListedKey):
+            said.append(f"Rows with a {what} other than the {key.size:,} declared are in no group.")
+        elif isinstance(key, RangeKey):
+            said.append(f"Rows with a {what} outside {key.values[0]:,} to {key.values[-1]:,} are in no group.")
     return tuple(said)
 
 

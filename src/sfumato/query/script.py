@@ -1,7 +1,8 @@
 """The Python that repeats an answer."""
 
 import os
-from dataclasses import dataclass, fields
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, is_dataclass
 from fractions import Fraction
 
 from sfumato.schema.budget import Budget
@@ -43,10 +44,11 @@ def opening_table(
     ledger: str | os.PathLike[str],
     anchor: str | os.PathLike[str] | None,
     analyst: str,
+    **options: object,
 ) -> str:
-    """`sf.protect(…)` with everything that was declared; a table in memory is called `data`."""
+    """`sf.protect(…)` with everything that was declared; a table in memory is called `data`; None is left out."""
     named = repr(os.fspath(source)) if isinstance(source, str | os.PathLike) else "data"
-    columns = "".join(f"        {name!r}: {constructed(column)},\n" for name, column in schema.columns.items())
+    columns = "".join(f"        {name!r}: {literal(column)},\n" for name, column in schema.columns.items())
     lines = [
         f"{named},",
         f"table={schema.table!r},",
@@ -56,6 +58,7 @@ def opening_table(
         f"ledger={os.fspath(ledger)!r},",
         *([f"anchor={os.fspath(anchor)!r},"] if anchor is not None else []),
         f"analyst={analyst!r},",
+        *(f"{name}={literal(option)}," for name, option in options.items() if option is not None),
     ]
     return "sf.protect(\n" + "".join(f"    {line}\n" for line in lines) + ")"
 
@@ -71,8 +74,12 @@ def literal(value: object) -> str:
     """Python that reads as exactly this value; a fraction as the decimal it was typed as, where it is one."""
     if isinstance(value, tuple):
         return f"[{', '.join(literal(part) for part in value)}]"
+    if isinstance(value, Mapping):
+        return f"{{{', '.join(f'{literal(key)}: {literal(part)}' for key, part in value.items())}}}"
+    if is_dataclass(value):
+        return constructed(value)
     if not isinstance(value, Fraction):
-        return repr(value)
+        return repr(os.fspath(value)) if isinstance(value, os.PathLike) else repr(value)
     if value.denominator == 1:
         return str(value.numerator)
     as_float = repr(float(value))
