@@ -21,13 +21,16 @@ from sfumato.plan.parts import parts
 from sfumato.query.after import After
 from sfumato.query.allocate import allocate
 from sfumato.query.bind import bind
+from sfumato.query.builder import Builder
 from sfumato.query.explain import Explanation, explain
-from sfumato.query.finish import Answer, finish
+from sfumato.query.finish import CONFIDENCE, Answer, check_confidence, finish
 from sfumato.query.rewrite import OutputColumn, rewrite
+from sfumato.query.script import Repeat, opening_policy, opening_table
+from sfumato.query.spending import error_of, spend_for
 from sfumato.query.sql import parse
 from sfumato.schema.budget import Budget, Spend
 from sfumato.schema.columns import Column
-from sfumato.schema.numbers import Number
+from sfumato.schema.numbers import Number, exact_positive
 from sfumato.schema.policy import load_policy
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Unit
@@ -41,7 +44,7 @@ def open_policy(policy: str | os.PathLike[str], *, analyst: str = DEFAULT_ANALYS
     loaded = load_policy(Path(policy))
     engine = DuckDBEngine(loaded.source, loaded.schema)
     ledger = Ledger(loaded.ledger, schema=loaded.schema, budget=loaded.budget, anchor=loaded.anchor)
-    return Session(loaded.schema, loaded.budget, engine, ledger, analyst)
+    return Session(loaded.schema, loaded.budget, engine, ledger, analyst, opening_policy(policy, analyst))
 
 
 def protect(
@@ -69,7 +72,8 @@ def protect(
     place = Path(ledger) if ledger is not None else Path(path or "").with_suffix(".ledger")
     engine = DuckDBEngine(source, schema)
     opened = Ledger(place, schema=schema, budget=budget, anchor=None if anchor is None else Path(anchor))
-    return Session(schema, budget, engine, opened, analyst)
+    opening = opening_table(source, schema, budget, ledger=place, anchor=anchor, analyst=analyst)
+    return Session(schema, budget, engine, opened, analyst, opening)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +90,15 @@ class Prepared:
 class Session:
     """One analyst's view of one private table."""
 
-    def __init__(self, schema: Schema, budget: Budget, engine: DuckDBEngine, ledger: Ledger, analyst: str) -> None:
+    def __init__(
+        self,
+        schema: Schema,
+        budget: Budget,
+        engine: DuckDBEngine,
+        ledger: Ledger,
+        analyst: str,
+        opening: str | None = None,
+    ) -> None:
         if not isinstance(analyst, str) or not 0 < len(analyst) <= LONGEST_NAME or not analyst.isprintable():
             raise UsageError("an analyst needs a name.", 'E.g. analyst="research".')
         self.schema = schema
@@ -94,6 +106,7 @@ class Session:
         self.ledger = ledger
         self._terms = Terms(budget)
         self._engine = engine
+        self._opening = opening
         self._entropy = SystemEntropy()
 
     def ask(
@@ -124,6 +137,8 @@ class Session:
             when=when,
             cached=isinstance(paid, Stored),
             after=prepared.after,
+            more=self.ledger.fits(self.analyst, certified.cost.amount, certified.cost.delta),
+            repeat=None if self._opening is None else Repeat(self._opening, prepared.spend),
         )
 
     def explain(self, question: str, *, spend: Number | Spend | None = None) -> Explanation:
@@ -132,6 +147,24 @@ class Session:
         certified = prepared.certified
         cost = self._terms.cost(prepared.spend, certified.cost.delta)
         return explain(question, certified, prepared.columns, ";\n".join(prepared.sql), cost)
+
+    def query(self) -> Builder:
+        """A question in steps: `session.query().group_by("sex").count("n").ask(spend=0.5)`."""
+        return Builder(self, self.schema.table)
+
+    def spend_for(
+        self, question: str, *, error: Number, column: str | None = None, confidence: float = CONFIDENCE
+    ) -> float:
+        """The smallest spend, to three digits, whose error bar is at most ±error; touches neither data nor budget.
+
+        For a COUNT or a SUM, whose error is known beforehand; `column` says which, if there are several numbers.
+        """
+        check_confidence(confidence)
+        return spend_for(lambda spend: self._expected(question, spend, column, confidence), error)
+
+    def questions_left(self, spend: Number) -> int:
+        """How many more questions at this spend would be granted, counted in the ledger's own currency."""
+        return self.ledger.fits(self.analyst, self._terms.price(exact_positive(spend, "spend")).amount)
 
     @property
     def budget(self) -> Balance:
@@ -153,6 +186,11 @@ class Session:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+    def _expected(self, question: str, spend: Fraction, column: str | None, confidence: float) -> float:
+        prepared = self._prepare(question, spend)
+        mechanisms = tuple(release.mechanism for release in prepared.certified.releases)
+        return error_of(prepared.columns, mechanisms, column, confidence)
 
     def _prepare(self, question: str, spend: Number | Spend | None) -> Prepared:
         if spend is None:

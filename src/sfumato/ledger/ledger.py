@@ -180,15 +180,18 @@ class Ledger:
 
     def balance(self, analyst: str) -> Balance:
         terms = self.terms()
-        total, analyst_total, delta_total = self._totals(analyst)
-        left = terms.limit - total
-        own = self._own_limit(analyst)
-        if own is not None:
-            left = min(left, terms.price(own).amount - analyst_total)
+        total, _, delta_total = self._totals(analyst)
         limit = Amount(float(self._budget.epsilon), float(self._budget.delta))
-        return Balance(
-            limit, terms.spent(total, delta_total), terms.left(left), float(max(terms.pot - delta_total, Fraction(0)))
-        )
+        keys = float(max(terms.pot - delta_total, Fraction(0)))
+        return Balance(limit, terms.spent(total, delta_total), terms.left(self._left(analyst, terms)), keys)
+
+    def fits(self, analyst: str, amount: Fraction, delta: Fraction = Fraction(0)) -> int:
+        """How many more charges of this amount, in the ledger's currency, would be granted one after the other."""
+        terms = self.terms()
+        many = self._left(analyst, terms) // amount
+        if delta:
+            many = min(many, (terms.pot - self._totals(analyst)[2]) // delta)
+        return max(0, int(many))
 
     def history(self) -> list[Charge]:
         self._chain.verify()
@@ -231,6 +234,14 @@ class Ledger:
             chain.append("analyst", {"when": now(), "epsilon": str(epsilon)}, analyst=analyst)
 
     # ---- inside
+
+    def _left(self, analyst: str, terms: Terms) -> Fraction:
+        """What the table and the analyst's own limit both still grant."""
+        total, analyst_total, _ = self._totals(analyst)
+        left = terms.limit - total
+        own = self._own_limit(analyst)
+        return left if own is None else min(left, terms.price(own).amount - analyst_total)
+
     def _known(self, payment: Payment) -> Entry | None:
         if payment.request is not None:
             same_request = self._chain.last(
