@@ -1,8 +1,8 @@
 """The one place where a question, the ledger, an engine and the kernel meet."""
 
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from types import TracebackType
@@ -13,6 +13,7 @@ from sfumato.engines.duckdb import DuckDBEngine
 from sfumato.engines.emit import emit
 from sfumato.errors import UsageError, delta_unused, ledger_needed, missing_argument
 from sfumato.kernel.certify import Certified, certify
+from sfumato.kernel.cost import Cost
 from sfumato.kernel.entropy import SystemEntropy
 from sfumato.kernel.gate import release
 from sfumato.ledger.ledger import Balance, Charge, Ledger, Payment, Stored, now
@@ -37,6 +38,7 @@ from sfumato.schema.unit import Unit
 
 DEFAULT_ANALYST = "analyst"
 LONGEST_NAME = 200
+MOST_QUESTIONS = 1000
 
 
 def open_policy(policy: str | os.PathLike[str], *, analyst: str = DEFAULT_ANALYST) -> "Session":
@@ -117,29 +119,63 @@ class Session:
         Claim: nothing but the noisy release depends on the data; the charge is on disk before the engine runs and is
         never refunded. The same question again is free and identical, unless `fresh`; `request` makes a retry safe.
         """
-        prepared = self._prepare(question, spend)
-        certified = prepared.certified
-        payment = Payment(certified, self.analyst, prepared.spend, self._engine.version(), fresh, _request(request))
+        return self._answer([question], spend, fresh, request)[0]
+
+    def ask_all(
+        self,
+        questions: Sequence[str],
+        *,
+        spend: Number | Spend | None = None,
+        fresh: bool = False,
+        request: str | None = None,
+    ) -> list[Answer]:
+        """Answer several questions for one charge, which each gets an equal part of.
+
+        Claim: as `ask`; all are paid for together, or none is. The cost in each answer is that of all.
+        """
+        if isinstance(questions, str) or not 1 <= len(questions) <= MOST_QUESTIONS:
+            raise UsageError(f"ask_all takes a list of 1 to {MOST_QUESTIONS} questions.", "ask takes one.")
+        return self._answer(questions, spend, fresh, request)
+
+    def _answer(
+        self, questions: Sequence[str], spend: Number | Spend | None, fresh: bool, request: str | None
+    ) -> list[Answer]:
+        first, *others = prepared = [self._prepare(question, spend, len(questions)) for question in questions]
+        payment = Payment(
+            first.certified,
+            self.analyst,
+            first.spend,
+            self._engine.version(),
+            fresh,
+            _request(request),
+            tuple(other.certified for other in others),
+        )
         paid = self.ledger.charge(payment)
         if isinstance(paid, Stored):
             released, when = paid.release, paid.when
         else:
-            integers = gather(certified.plan, [self._engine.run(sql) for sql in prepared.sql])
-            released = self.ledger.store(release(certified, paid, integers, self._entropy))
-            when = now()
-        return finish(
-            question,
-            certified,
-            prepared.columns,
-            released,
-            cost=self._terms.cost(prepared.spend, certified.cost.delta),
-            balance=self.budget,
-            when=when,
-            cached=isinstance(paid, Stored),
-            after=prepared.after,
-            more=self.ledger.fits(self.analyst, certified.cost.amount, certified.cost.delta),
-            repeat=None if self._opening is None else Repeat(self._opening, prepared.spend),
-        )
+            made = []
+            for one in prepared:
+                found = gather(one.certified.plan, [self._engine.run(sql) for sql in one.sql])
+                made.append(release(one.certified, paid, found, self._entropy))
+            released, when = self.ledger.store(replace(made[0], others=tuple(made[1:]))), now()
+        cost = payment.cost
+        return [
+            finish(
+                question,
+                one.certified,
+                one.columns,
+                values,
+                cost=self._terms.cost(first.spend, cost.delta),
+                balance=self.budget,
+                when=when,
+                cached=isinstance(paid, Stored),
+                after=one.after,
+                more=self.ledger.fits(self.analyst, cost.amount, cost.delta),
+                repeat=None if self._opening is None or others else Repeat(self._opening, first.spend),
+            )
+            for question, one, values in zip(questions, prepared, (released, *released.others), strict=True)
+        ]
 
     def explain(self, question: str, *, spend: Number | Spend | None = None) -> Explanation:
         """Plan, sensitivity, cost, expected error and SQL of a question; touches neither data nor budget."""
@@ -192,17 +228,19 @@ class Session:
         mechanisms = tuple(release.mechanism for release in prepared.certified.releases)
         return error_of(prepared.columns, mechanisms, column, confidence)
 
-    def _prepare(self, question: str, spend: Number | Spend | None) -> Prepared:
+    def _prepare(self, question: str, spend: Number | Spend | None, together: int = 1) -> Prepared:
+        """A question certified at an equal part of what all that are asked together may cost."""
         if spend is None:
             raise missing_argument("spend", "spend=0.5")
         wanted = spend if isinstance(spend, Spend) else Spend(spend)
-        price = self._terms.price(wanted.epsilon)
+        whole = self._terms.price(wanted.epsilon)
+        price = Cost(whole.currency, whole.amount / together)
         bound = bind(parse(question), self.schema)
         draft = rewrite(bound)
         plan = allocate(bound, draft, self.schema, price, self._terms.for_keys(wanted.delta))
         certified = certify(plan, self.schema, price.currency)
         sql = tuple(emit(part.plan, self.schema) for part in parts(plan))
-        if wanted.delta is not None and not plan.open:
+        if wanted.delta is not None and not plan.open and together == 1:
             raise delta_unused()
         return Prepared(wanted.epsilon, certified, draft.columns, bound.after, sql)
 
