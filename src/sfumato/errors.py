@@ -266,17 +266,6 @@ def keys_undeclared(name: str) -> Refused:
     )
 
 
-def keys_need_delta(name: str) -> Refused:
-    return Refused(
-        f'the values of "{name}" are not declared, and finding them needs a budget with delta > 0.',
-        f'Declare {name} as type = "category" with values, or set delta (1e-6) in the budget of a new ledger.',
-    )
-
-
-def delta_unused() -> UsageError:
-    return UsageError("this question discovers no keys, so it takes no delta.", "Leave delta out of the spend.")
-
-
 def too_many_keys(count: int, limit: int) -> Refused:
     return Refused(f"the question has {count} groups; {limit} are allowed.", "Group by fewer or coarser columns.")
 

@@ -11,7 +11,7 @@ from typing import Any, Self
 from sfumato.engines.arrange import gather
 from sfumato.engines.duckdb import DuckDBEngine
 from sfumato.engines.emit import emit
-from sfumato.errors import UsageError, delta_unused, ledger_needed, missing_argument
+from sfumato.errors import UsageError, ledger_needed, missing_argument
 from sfumato.kernel.certify import Certified, certify
 from sfumato.kernel.cost import Cost
 from sfumato.kernel.entropy import SystemEntropy
@@ -29,6 +29,7 @@ from sfumato.query.rewrite import OutputColumn, rewrite
 from sfumato.query.script import Repeat, opening_policy, opening_table
 from sfumato.query.spending import error_of, spend_for
 from sfumato.query.sql import parse
+from sfumato.query.wordings import delta_unused
 from sfumato.schema.budget import Budget, Spend
 from sfumato.schema.columns import Column
 from sfumato.schema.numbers import Number, exact_positive
