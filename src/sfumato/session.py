@@ -11,6 +11,7 @@ from typing import Any, Self
 from sfumato.engines.arrange import arrange
 from sfumato.engines.duckdb import DuckDBEngine
 from sfumato.engines.emit import emit
+from sfumato.engines.ticks import leaving_at_a_tick
 from sfumato.errors import UsageError, ledger_needed, missing_argument
 from sfumato.kernel.certify import Certified, certify
 from sfumato.kernel.entropy import SystemEntropy
@@ -26,6 +27,7 @@ from sfumato.query.rewrite import OutputColumn, rewrite
 from sfumato.query.sql import parse
 from sfumato.schema.budget import Budget
 from sfumato.schema.columns import Column
+from sfumato.schema.limits import Limits
 from sfumato.schema.numbers import Number, exact_positive
 from sfumato.schema.policy import load_policy
 from sfumato.schema.table import Schema
@@ -38,7 +40,7 @@ LONGEST_NAME = 200
 def open_policy(policy: str | os.PathLike[str], *, analyst: str = DEFAULT_ANALYST) -> "Session":
     """A session on the table that a policy file describes."""
     loaded = load_policy(Path(policy))
-    engine = DuckDBEngine(loaded.source, loaded.schema)
+    engine = DuckDBEngine(loaded.source, loaded.schema, source_table=loaded.source_table, limits=loaded.limits)
     ledger = Ledger(loaded.ledger, schema=loaded.schema, budget=loaded.budget, anchor=loaded.anchor)
     return Session(loaded.schema, loaded.budget, engine, ledger, analyst)
 
@@ -53,12 +55,18 @@ def protect(
     ledger: str | os.PathLike[str] | None = None,
     anchor: str | os.PathLike[str] | None = None,
     analyst: str = DEFAULT_ANALYST,
+    source_table: str | None = None,
+    limits: Limits | None = None,
 ) -> "Session":
-    """A session on a CSV or Parquet file, or on a pandas, Polars or Arrow table.
+    """A session on a file, a directory of Parquet files, or a pandas, Polars or Arrow table.
+
+    source_table: which table of a DuckDB or SQLite file. limits: what one question may use of the machine.
 
     The ledger lies beside a file by default, `people.parquet` → `people.ledger`; a table in memory needs one named.
     """
     path = Path(source) if isinstance(source, str | os.PathLike) else None
+    if path is not None and not path.name:
+        path = path.resolve()
     if ledger is None and path is None:
         raise ledger_needed()
     if not isinstance(budget, Budget):
@@ -66,7 +74,7 @@ def protect(
     name = table if table is not None else path.stem if path is not None else "data"
     schema = Schema(name, unit, columns)
     place = Path(ledger) if ledger is not None else Path(path or "").with_suffix(".ledger")
-    engine = DuckDBEngine(source, schema)
+    engine = DuckDBEngine(source, schema, source_table=source_table, limits=limits)
     opened = Ledger(place, schema=schema, budget=budget, anchor=None if anchor is None else Path(anchor))
     return Session(schema, budget, engine, opened, analyst)
 
@@ -110,8 +118,9 @@ class Session:
         if isinstance(paid, Stored):
             released, when = paid.release, paid.when
         else:
-            integers = arrange(certified.plan, self._engine.run(prepared.sql))
-            released = self.ledger.store(release(certified, paid, integers, self._entropy))
+            with leaving_at_a_tick():
+                integers = arrange(certified.plan, self._engine.run(prepared.sql))
+                released = self.ledger.store(release(certified, paid, integers, self._entropy))
             when = now()
         return finish(
             question,
