@@ -173,17 +173,15 @@ def test_a_collation_does_not_let_different_texts_fall_together(tmp_path: Path) 
         assert engine.run("SELECT COUNT(DISTINCT who) FROM data") == [(3,)]
         assert engine.run("SELECT COUNT(*) FROM data WHERE s = 'A'") == [(1,)]
     with duckdb.connect(str(path), read_only=True) as twin:
-        assert twin.execute("SELECT COUNT(*) FROM (SELECT CAST(s AS VARCHAR) AS k FROM t GROUP BY k)").fetchone() == (
-            1,
-        )
+        assert len(twin.execute("SELECT CAST(s AS VARCHAR) AS k FROM t GROUP BY k").fetchall()) == 1
 
 
 def test_a_computed_column_is_refused_if_it_is_declared(tmp_path: Path) -> None:
-    """It may fail on a single row: CAST(s AS INTEGER) does where s is no number."""
+    """What it computes is somebody's SQL, which nobody has proved to be total."""
     path = database(
         tmp_path,
         "CREATE TABLE t (s VARCHAR, x AS (CAST(s AS INTEGER)))",
-        "INSERT INTO t (s) VALUES ('1'), ('alice')",
+        "INSERT INTO t (s) VALUES ('1'), ('2')",
     )
     assert 'the column "x" is computed' in refused(path, XS)
     with opened(path, schema_of(s=Text())) as engine:
@@ -227,8 +225,7 @@ def test_nobody_writes_to_a_file_that_is_open_and_a_new_one_is_another_version(t
                 engine.run(sql)
         with pytest.raises(duckdb.Error):
             duckdb.connect(str(path))
-        path.rename(tmp_path / "older")
-        as_duckdb(tmp_path, CROWD.slice(0, 2))
+        as_duckdb(tmp_path, CROWD.slice(0, 2), name="newer.duckdb").replace(path)
         assert engine.version() == before
         assert engine.run("SELECT COUNT(*) FROM data") == [(6,)]
     with opened(path, schema_of(age=Int(0, 9))) as engine:
@@ -399,7 +396,7 @@ def test_the_version_of_a_directory_covers_its_files(tmp_path: Path) -> None:
         engine.version()
         for change in (lambda: (place / "part-0.parquet").unlink(), lambda: as_more(place)):
             change()
-            with pytest.raises(DataUnreadable, match="added to the directory .* or removed"):
+            with pytest.raises(DataUnreadable, match=r"added to the directory .* or removed"):
                 engine.version()
 
 
@@ -506,14 +503,7 @@ def test_a_source_table_is_for_databases(tmp_path: Path) -> None:
 
 
 def test_every_wording_says_what_happened_and_what_to_do() -> None:
-    samples: dict[str, Any] = {
-        "name": "people",
-        "table": "visits",
-        "tables": ["a"],
-        "path": "x",
-        "view": "v",
-        "file": "f",
-    }
+    samples: dict[str, Any] = {"tables": ["a"], **dict.fromkeys(("name", "table", "path", "view", "file"), "people")}
     for name, wording in vars(wordings).items():
         if callable(wording) and getattr(wording, "__module__", "") == wordings.__name__:
             names = wording.__code__.co_varnames[: wording.__code__.co_argcount]
