@@ -1,9 +1,7 @@
 """DuckDB as an engine: what it loads from where, how values are cast, how it fails, and what it cannot reach."""
 
 import contextlib
-import json
 import os
-import sqlite3
 import traceback
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -12,7 +10,6 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -34,6 +31,7 @@ from sfumato.schema.columns import Category, Float, Identifier, Int, Text
 from sfumato.schema.columns import Column as Declared
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person, Row, Unit
+from tests.engines.stores import stored_as
 
 CANARY = "canary-7351"
 WHO = "who"
@@ -98,40 +96,6 @@ def as_parquet(folder: Path, table: pa.Table = CROWD, **options: Any) -> Path:
     return path
 
 
-def as_json_lines(folder: Path, table: pa.Table = CROWD) -> Path:
-    path = folder / "crowd.jsonl"
-    rows = [{name: value for name, value in row.items() if value is not None} for row in table.to_pylist()]
-    path.write_text("\n".join(map(json.dumps, rows)).replace("Infinity", '"inf"') + "\n", encoding="utf-8")
-    return path
-
-
-def as_duckdb(folder: Path, table: pa.Table = CROWD, name: str = "crowd.duckdb") -> Path:
-    with duckdb.connect(str(folder / name)) as connection:
-        connection.register("given", table)
-        connection.execute("CREATE TABLE kept AS SELECT * FROM given")
-    return folder / name
-
-
-def as_sqlite(folder: Path, table: pa.Table = CROWD, name: str = "crowd.sqlite") -> Path:
-    with contextlib.closing(sqlite3.connect(folder / name)) as connection:
-        connection.execute(f"CREATE TABLE kept ({', '.join(table.column_names)})")
-        rows = [tuple(row.values()) for row in table.to_pylist()]
-        connection.executemany(f"INSERT INTO kept VALUES ({', '.join('?' * table.num_columns)})", rows)
-        connection.commit()
-    return folder / name
-
-
-def as_folder(folder: Path, table: pa.Table = CROWD) -> Path:
-    """One row a file, and what other programs leave beside."""
-    place = folder / "crowd"
-    place.mkdir()
-    for i in range(table.num_rows):
-        pyarrow.parquet.write_table(table.slice(i, 1), place / f"part-{i}.parquet")
-    (place / "_SUCCESS").touch()
-    (place / ".part-0.parquet.crc").write_text(CANARY)
-    return place
-
-
 DICTIONARY = CROWD.set_column(3, "kind", CROWD["kind"].combine_chunks().dictionary_encode())
 SMALL = CROWD.set_column(1, "age", CROWD["age"].cast(pa.int8())).set_column(4, "code", CROWD["code"].cast(pa.uint8()))
 STORES: dict[str, Callable[[Path], Any]] = {
@@ -156,12 +120,12 @@ STORES: dict[str, Callable[[Path], Any]] = {
     "parquet dictionary": lambda folder: as_parquet(folder, DICTIONARY),
     "parquet small types": lambda folder: as_parquet(folder, SMALL),
     "parquet row groups": lambda folder: as_parquet(folder, row_group_size=2, compression="zstd"),
-    "json lines": as_json_lines,
-    "duckdb": as_duckdb,
-    "duckdb named .db": lambda folder: as_duckdb(folder, name="crowd.db"),
-    "sqlite": as_sqlite,
-    "sqlite named .db": lambda folder: as_sqlite(folder, name="crowd.db"),
-    "directory": as_folder,
+    "json lines": lambda folder: stored_as("json lines", CROWD, folder),
+    "duckdb": lambda folder: stored_as("duckdb", CROWD, folder),
+    "duckdb named .db": lambda folder: stored_as("duckdb", CROWD, folder).rename(folder / "crowd.db"),
+    "sqlite": lambda folder: stored_as("sqlite", CROWD, folder),
+    "sqlite named .db": lambda folder: stored_as("sqlite", CROWD, folder).rename(folder / "crowd.db"),
+    "directory": lambda folder: stored_as("directory", CROWD, folder),
     "parquet dataset": lambda folder: pyarrow.dataset.dataset(as_parquet(folder)),
 }
 
@@ -725,10 +689,10 @@ def test_the_engine_is_locked_in(store: str, tmp_path: Path) -> None:
     other.write_text(f"x\n{CANARY}\n", encoding="utf-8")
     pyarrow.parquet.write_table(CROWD, tmp_path / "other.parquet")
     out = tmp_path / "out.csv"
-    other_database = as_duckdb(tmp_path, name="other.duckdb")
+    other_database = stored_as("duckdb", CROWD, tmp_path, "other")
     engine = DuckDBEngine(STORES[store](tmp_path), schema_of(age=Int(0, 9)))
     if store == "directory":
-        pyarrow.parquet.write_table(CROWD, tmp_path / "crowd" / "later.parquet")
+        pyarrow.parquet.write_table(CROWD, tmp_path / "people" / "later.parquet")
     for sql in (
         f"SELECT * FROM read_csv('{other}')",
         f"SELECT * FROM read_text('{other}')",
@@ -744,7 +708,7 @@ def test_the_engine_is_locked_in(store: str, tmp_path: Path) -> None:
         f"ATTACH '{tmp_path / 'new.db'}'",
         f"ATTACH '{other_database}' (READ_ONLY)",
         f"SELECT * FROM read_parquet('{tmp_path}/*.parquet')",
-        f"SELECT * FROM read_parquet('{tmp_path / 'crowd' / 'later.parquet'}')",
+        f"SELECT * FROM read_parquet('{tmp_path / 'people' / 'later.parquet'}')",
         f"CREATE TABLE copied AS SELECT * FROM '{other}'",
         "SELECT * FROM visible_to_replacement_scans",
         "SELECT * FROM read_csv('http://127.0.0.1:1/x.csv')",

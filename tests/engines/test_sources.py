@@ -21,7 +21,8 @@ from sfumato.errors import DataUnreadable, EngineFailed, SfumatoError, UsageErro
 from sfumato.schema.columns import Category, Float, Int, Text
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person, Row
-from tests.engines.test_duckdb import CANARY, CROWD, XS, as_duckdb, as_folder, as_sqlite, refusal, schema_of, stored
+from tests.engines.stores import stored_as
+from tests.engines.test_duckdb import CANARY, CROWD, XS, refusal, schema_of, stored
 
 
 @contextlib.contextmanager
@@ -203,7 +204,7 @@ def held(path: Path, program: str) -> Iterator[None]:
 
 
 def test_a_file_that_somebody_writes_to_is_refused(tmp_path: Path) -> None:
-    path = as_duckdb(tmp_path)
+    path = stored_as("duckdb", CROWD, tmp_path)
     with held(path, HOLD):
         assert "is in use by a program" in refused(path, schema_of(age=Int(0, 9)))
     with duckdb.connect(str(path)):
@@ -213,7 +214,7 @@ def test_a_file_that_somebody_writes_to_is_refused(tmp_path: Path) -> None:
 
 
 def test_nobody_writes_to_a_file_that_is_open_and_a_new_one_is_another_version(tmp_path: Path) -> None:
-    path = as_duckdb(tmp_path)
+    path = stored_as("duckdb", CROWD, tmp_path)
     with opened(path, schema_of(age=Int(0, 9))) as engine:
         before = engine.version()
         for sql in (
@@ -225,7 +226,7 @@ def test_nobody_writes_to_a_file_that_is_open_and_a_new_one_is_another_version(t
                 engine.run(sql)
         with pytest.raises(duckdb.Error):
             duckdb.connect(str(path))
-        as_duckdb(tmp_path, CROWD.slice(0, 2), name="newer.duckdb").replace(path)
+        stored_as("duckdb", CROWD.slice(0, 2), tmp_path, "newer").replace(path)
         assert engine.version() == before
         assert engine.run("SELECT COUNT(*) FROM data") == [(6,)]
     with opened(path, schema_of(age=Int(0, 9))) as engine:
@@ -235,7 +236,7 @@ def test_nobody_writes_to_a_file_that_is_open_and_a_new_one_is_another_version(t
 @pytest.mark.parametrize("name", ["bad.duckdb", "bad.db", "bad.sqlite"])
 def test_a_damaged_database_is_refused(name: str, tmp_path: Path) -> None:
     table = pa.table({"x": list(range(2000)), "s": [CANARY] * 2000})
-    whole = (as_duckdb(tmp_path, table) if name != "bad.sqlite" else as_sqlite(tmp_path, table)).read_bytes()
+    whole = stored_as("sqlite" if name == "bad.sqlite" else "duckdb", table, tmp_path).read_bytes()
     path = tmp_path / name
     for content in (b"", CANARY.encode() * 100, whole[:3000], whole[:40] + b"\xff" * 4000 + whole[4040:]):
         path.write_bytes(content)
@@ -246,7 +247,7 @@ def test_a_damaged_database_is_refused(name: str, tmp_path: Path) -> None:
 
 
 def test_a_sqlite_file_damaged_inside_is_refused(tmp_path: Path) -> None:
-    path = as_sqlite(tmp_path, pa.table({"x": list(range(9000)), "s": [CANARY] * 9000}))
+    path = stored_as("sqlite", pa.table({"x": list(range(9000)), "s": [CANARY] * 9000}), tmp_path)
     content = bytearray(path.read_bytes())
     content[-40_000:] = b"\xff" * 40_000
     path.write_bytes(content)
@@ -299,7 +300,7 @@ def test_the_table_of_a_sqlite_file(tmp_path: Path) -> None:
 
 def test_a_large_sqlite_file_comes_in_batches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sqlite, "BATCH", 7)
-    path = as_sqlite(tmp_path, pa.table({"x": list(range(100)), "s": ["a"] * 100}))
+    path = stored_as("sqlite", pa.table({"x": list(range(100)), "s": ["a"] * 100}), tmp_path)
     with opened(path, schema_of(x=Int(), s=Text())) as engine:
         assert engine.run("SELECT COUNT(*), SUM(x), COUNT(s) FROM data") == [(100, 4950, 100)]
 
@@ -312,22 +313,22 @@ LOCK = (
 
 def test_a_locked_sqlite_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sqlite, "PATIENCE_SECONDS", 0.1)
-    path = as_sqlite(tmp_path)
+    path = stored_as("sqlite", CROWD, tmp_path)
     with held(path, LOCK):
         assert "is in use by a program" in refused(path, schema_of(age=Int(0, 9)))
 
 
 def test_a_sqlite_file_is_only_read(tmp_path: Path) -> None:
-    path = as_sqlite(tmp_path)
+    path = stored_as("sqlite", CROWD, tmp_path)
     before = path.read_bytes()
     with opened(path, schema_of(age=Int(0, 9))) as engine:
         version = engine.version()
     assert path.read_bytes() == before
-    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["crowd.sqlite"]
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["people.sqlite"]
     os.utime(path, ns=(1, 1))
     with opened(path, schema_of(age=Int(0, 9))) as engine:
         assert engine.version() == version  # its content, not its date
-    kept(tmp_path, "DELETE FROM kept WHERE age = 30", name="crowd.sqlite")
+    kept(tmp_path, "DELETE FROM kept WHERE age = 30", name="people.sqlite")
     with opened(path, schema_of(age=Int(0, 9))) as engine:
         assert engine.version() != version
 
@@ -336,7 +337,7 @@ def test_a_sqlite_file_is_only_read(tmp_path: Path) -> None:
 
 
 def test_files_of_a_directory_must_have_the_same_columns(tmp_path: Path) -> None:
-    place = as_folder(tmp_path)
+    place = stored_as("directory", CROWD, tmp_path)
     others = {
         "another type": CROWD.set_column(1, "age", CROWD["age"].cast(pa.int32())),
         "another name": CROWD.rename_columns(["who", "years", "pay", "kind", "code", "flag"]),
@@ -345,15 +346,15 @@ def test_files_of_a_directory_must_have_the_same_columns(tmp_path: Path) -> None
         "another order": CROWD.select(["age", "who", "pay", "kind", "code", "flag"]),
     }
     for table in others.values():
-        pyarrow.parquet.write_table(table, place / "part-9.parquet")
-        assert refused(place, schema_of(age=Int(0, 9))).startswith("part-9.parquet of the directory crowd has other")
-    pyarrow.parquet.write_table(CROWD, place / "part-9.parquet", compression="zstd", use_dictionary=False)
+        pyarrow.parquet.write_table(table, place / "part-99999.parquet")
+        assert refused(place, schema_of(age=Int(0, 9))).startswith("part-99999.parquet of the directory people")
+    pyarrow.parquet.write_table(CROWD, place / "part-99999.parquet", compression="zstd", use_dictionary=False)
     with opened(place, schema_of(age=Int(0, 9))) as engine:
         assert engine.run("SELECT COUNT(*) FROM data") == [(12,)]
 
 
 def test_a_directory_may_be_called_like_a_file(tmp_path: Path) -> None:
-    place = as_folder(tmp_path).rename(tmp_path / "people.parquet")
+    place = stored_as("directory", CROWD, tmp_path).rename(tmp_path / "people.parquet")
     with opened(place, schema_of(age=Int(0, 9))) as engine:
         assert engine.run("SELECT COUNT(*) FROM data") == [(6,)]
 
@@ -365,44 +366,44 @@ def test_directories_that_are_refused(tmp_path: Path) -> None:
     assert "holds no .parquet file" in refused(empty, schema)
     (empty / "people.csv").write_text(f"age\n{CANARY}\n")
     assert "holds no .parquet file" in refused(empty, schema)
-    place = as_folder(tmp_path)
+    place = stored_as("directory", CROWD, tmp_path)
     (place / "year=2026").mkdir()
     assert "holds directories" in refused(place, schema)
     (place / "year=2026").rmdir()
     outside = tmp_path / "outside.parquet"
     pyarrow.parquet.write_table(CROWD, outside)
-    for target in (outside, place / "part-0.parquet", tmp_path / "nowhere.parquet"):
+    for target in (outside, place / "part-00000.parquet", tmp_path / "nowhere.parquet"):
         (place / "link.parquet").symlink_to(target)
         assert "holds a link" in refused(place, schema)
         (place / "link.parquet").unlink()
     (place / "a*.parquet").write_bytes(outside.read_bytes())
     assert "read as a pattern" in refused(place, schema)
     (place / "a*.parquet").unlink()
-    (place / "part-9.parquet").write_text(CANARY)
+    (place / "part-99999.parquet").write_text(CANARY)
     assert "is damaged" in refused(place, schema)
 
 
 def test_the_version_of_a_directory_covers_its_files(tmp_path: Path) -> None:
-    place = as_folder(tmp_path)
+    place = stored_as("directory", CROWD, tmp_path)
     with opened(place, schema_of(age=Int(0, 9))) as engine:
         first = engine.version()
         assert engine.version() == first
-        os.utime(place / "part-3.parquet", ns=(1, 1))
+        os.utime(place / "part-00003.parquet", ns=(1, 1))
         second = engine.version()
-        pyarrow.parquet.write_table(CROWD.slice(0, 3), place / "part-3.parquet")
+        pyarrow.parquet.write_table(CROWD.slice(0, 3), place / "part-00003.parquet")
         assert len({first, second, engine.version()}) == 3
         assert engine.run("SELECT COUNT(*) FROM data") == [(8,)]
         (place / "notes.txt").touch()
         engine.version()
-        for change in (lambda: (place / "part-0.parquet").unlink(), lambda: as_more(place)):
+        for change in (lambda: (place / "part-00000.parquet").unlink(), lambda: as_more(place)):
             change()
             with pytest.raises(DataUnreadable, match=r"added to the directory .* or removed"):
                 engine.version()
 
 
 def as_more(place: Path) -> None:
-    pyarrow.parquet.write_table(CROWD, place / "part-0.parquet")
-    pyarrow.parquet.write_table(CROWD, place / "part-99.parquet")
+    pyarrow.parquet.write_table(CROWD, place / "part-00000.parquet")
+    pyarrow.parquet.write_table(CROWD, place / "part-99999.parquet")
 
 
 # ---- texts that are none
@@ -475,7 +476,7 @@ DESCRIBED: dict[str, tuple[Callable[[Path], Path], dict[str, str]]] = {
     ),
     "duckdb": (lambda folder: database(folder, "CREATE TABLE t (x SMALLINT, s VARCHAR)"), {"x": "SMALLINT"}),
     "sqlite": (lambda folder: kept(folder, "CREATE TABLE t (x INT, s)"), {"x": "INT", "s": "TEXT"}),
-    "directory": (as_folder, {"age": "BIGINT", "pay": "DOUBLE"}),
+    "directory": (lambda folder: stored_as("directory", CROWD, folder), {"age": "BIGINT", "pay": "DOUBLE"}),
 }
 
 
