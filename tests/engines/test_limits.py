@@ -73,6 +73,8 @@ def test_the_engine_is_set_to_its_limits_for_every_source(form: str, tmp_path: P
     engine = DuckDBEngine(stored_as(form, TABLE, tmp_path), SCHEMA, limits=Limits("1 GiB", 9, 1))
     found = settings_of(engine)
     assert (found["memory_limit"], found["threads"]) == ("1.0 GiB", "1")
+    assert found["enable_progress_bar"] == "false"
+    assert {"filter_pushdown", "statistics_propagation"} <= set(found["disabled_optimizers"].split(","))
     for sql in ("SET memory_limit = '2GB'", "SET threads = 2", "SET temp_directory = '/tmp'", "RESET memory_limit"):
         with pytest.raises(EngineFailed):
             engine.run(sql)
@@ -157,6 +159,16 @@ def test_the_directory_goes_with_the_engine(tmp_path: Path, monkeypatch: pytest.
     with pytest.raises(DataUnreadable):
         DuckDBEngine(TABLE, Schema("data", Row(), {"missing": Int()}))
     assert len(list(tmp_path.iterdir())) == 1
+
+
+@pytest.mark.slow
+def test_no_progress_is_shown(capfd: pytest.CaptureFixture[str]) -> None:
+    """How far a query has come follows the data."""
+    engine = DuckDBEngine(TABLE, SCHEMA, limits=Limits(seconds=4))
+    with pytest.raises(EngineFailed):
+        engine.run(ENDLESS)
+    engine.close()
+    assert capfd.readouterr() == ("", "")
 
 
 class Interrupted:

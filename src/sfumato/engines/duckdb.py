@@ -20,8 +20,9 @@ from sfumato.schema.table import Schema
 __all__ = ["DuckDBEngine", "describe"]
 
 # Statistics of a file leave out NaN: a rewrite that trusts them takes NaN for a number, or not, depending on the other
-# rows (docs/decisions/0005-statistics-and-nan.md).
-DISTRUSTED = "statistics_propagation"
+# rows (docs/decisions/0005-statistics-and-nan.md). A filter inside the scan skips blocks of rows where nobody fits: one
+# person would decide how long a question takes (docs/decisions/0008-the-time-of-a-question.md).
+DISTRUSTED = "statistics_propagation,filter_pushdown,join_filter_pushdown"
 
 
 class DuckDBEngine:
@@ -77,7 +78,11 @@ class DuckDBEngine:
 
     def _set_limits(self, private: Path) -> None:
         """What does not fit into memory goes to a directory of our own, which nobody else can enter."""
-        settings = [f"disabled_optimizers = '{DISTRUSTED}'", f"temp_directory = {text(str(private / 'spill'))}"]
+        settings = [
+            f"disabled_optimizers = '{DISTRUSTED}'",
+            f"temp_directory = {text(str(private / 'spill'))}",
+            "enable_progress_bar = false",  # it would show how far the data let it come
+        ]
         if self._limits.memory is not None:
             settings.append(f"memory_limit = '{self._limits.memory} B'")
         if self._limits.threads is not None:
