@@ -318,6 +318,24 @@ def test_a_locked_sqlite_file_is_refused(tmp_path: Path, monkeypatch: pytest.Mon
         assert "is in use by a program" in refused(path, schema_of(age=Int(0, 9)))
 
 
+def test_rows_in_the_log_of_a_sqlite_file_count(tmp_path: Path) -> None:
+    """A program that keeps such a log may go on writing to it."""
+    path = tmp_path / "people.sqlite"
+    with contextlib.closing(sqlite3.connect(path)) as writer:
+        writer.execute("PRAGMA journal_mode = WAL")
+        writer.execute("CREATE TABLE t (x, s)")
+        writer.execute("INSERT INTO t VALUES (1, 'a')")
+        writer.commit()
+        writer.execute("INSERT INTO t VALUES (2, 'not yet')")
+        with opened(path, XS) as engine:
+            assert engine.run("SELECT x, s FROM data") == [(1, "a")]
+            first = engine.version()
+        writer.commit()
+        with opened(path, XS) as engine:
+            assert engine.run("SELECT COUNT(*) FROM data") == [(2,)]
+            assert engine.version() != first
+
+
 def test_a_sqlite_file_is_only_read(tmp_path: Path) -> None:
     path = stored_as("sqlite", CROWD, tmp_path)
     before = path.read_bytes()

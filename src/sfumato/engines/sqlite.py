@@ -80,6 +80,8 @@ def _rows(connection: sqlite3.Connection, sql: str, name: str) -> list[tuple[str
     except sqlite3.Error as error:
         if "locked" in str(error):
             raise file_locked(name) from None
+        if "unable to open" in str(error):
+            raise file_unreadable(name, "it, or the log beside it, may not be opened") from None
         raise file_unreadable(name, "it is damaged or of another kind than its name says") from None
 
 
