@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from sfumato.query.finish import Answer
     from sfumato.schema.budget import Budget, Spend
     from sfumato.schema.columns import Category, Float, Identifier, Int, Text
+    from sfumato.schema.limits import Limits
     from sfumato.schema.unit import Person, Row
     from sfumato.session import Session, protect
     from sfumato.session import open_policy as open
@@ -26,6 +27,7 @@ __all__ = [
     "Float",
     "Identifier",
     "Int",
+    "Limits",
     "Person",
     "Row",
     "Session",
@@ -51,6 +53,7 @@ _HOMES = {
     "Float": "sfumato.schema.columns",
     "Identifier": "sfumato.schema.columns",
     "Int": "sfumato.schema.columns",
+    "Limits": "sfumato.schema.limits",
     "Person": "sfumato.schema.unit",
     "Row": "sfumato.schema.unit",
     "Session": "sfumato.session",

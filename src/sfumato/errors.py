@@ -199,7 +199,7 @@ def file_kind_unknown(path: str) -> DataUnreadable:
 def frame_unknown(kind: str) -> UsageError:
     return UsageError(
         f"a {kind} is not a table Sfumato reads.",
-        "Pass a path to a CSV or Parquet file, or a pandas, Polars or Arrow table.",
+        "Pass the path of a file or of a directory of Parquet files, or a pandas, Polars or Arrow table.",
     )
 
 
@@ -400,5 +400,5 @@ def too_many_rows() -> EngineFailed:
 def engine_failed() -> EngineFailed:
     return EngineFailed(
         "the engine could not finish this question.",
-        "The charge stands. Ask the owner to check the memory and the disk of the engine.",
+        "The charge stands. Ask the owner to check the limits, the memory and the disk of the engine.",
     )

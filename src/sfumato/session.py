@@ -11,6 +11,7 @@ from typing import Any, Self
 from sfumato.engines.arrange import gather
 from sfumato.engines.duckdb import DuckDBEngine
 from sfumato.engines.emit import emit
+from sfumato.engines.ticks import leaving_at_a_tick
 from sfumato.errors import UsageError, ledger_needed, missing_argument
 from sfumato.kernel.certify import Certified, certify
 from sfumato.kernel.cost import Cost
@@ -32,6 +33,7 @@ from sfumato.query.sql import parse
 from sfumato.query.wordings import delta_unused
 from sfumato.schema.budget import Budget, Spend
 from sfumato.schema.columns import Column
+from sfumato.schema.limits import Limits
 from sfumato.schema.numbers import Number, exact_positive
 from sfumato.schema.policy import load_policy
 from sfumato.schema.table import Schema
@@ -45,7 +47,7 @@ MOST_QUESTIONS = 1000
 def open_policy(policy: str | os.PathLike[str], *, analyst: str = DEFAULT_ANALYST) -> "Session":
     """A session on the table that a policy file describes."""
     loaded = load_policy(Path(policy))
-    engine = DuckDBEngine(loaded.source, loaded.schema)
+    engine = DuckDBEngine(loaded.source, loaded.schema, source_table=loaded.source_table, limits=loaded.limits)
     ledger = Ledger(loaded.ledger, schema=loaded.schema, budget=loaded.budget, anchor=loaded.anchor)
     return Session(loaded.schema, loaded.budget, engine, ledger, analyst, opening_policy(policy, analyst))
 
@@ -60,12 +62,18 @@ def protect(
     ledger: str | os.PathLike[str] | None = None,
     anchor: str | os.PathLike[str] | None = None,
     analyst: str = DEFAULT_ANALYST,
+    source_table: str | None = None,
+    limits: Limits | None = None,
 ) -> "Session":
-    """A session on a CSV or Parquet file, or on a pandas, Polars or Arrow table.
+    """A session on a file, a directory of Parquet files, or a pandas, Polars or Arrow table.
+
+    source_table: which table of a DuckDB or SQLite file. limits: what one question may use of the machine.
 
     The ledger lies beside a file by default, `people.parquet` → `people.ledger`; a table in memory needs one named.
     """
     path = Path(source) if isinstance(source, str | os.PathLike) else None
+    if path is not None and not path.name:
+        path = path.resolve()
     if ledger is None and path is None:
         raise ledger_needed()
     if not isinstance(budget, Budget):
@@ -73,9 +81,18 @@ def protect(
     name = table if table is not None else path.stem if path is not None else "data"
     schema = Schema(name, unit, columns)
     place = Path(ledger) if ledger is not None else Path(path or "").with_suffix(".ledger")
-    engine = DuckDBEngine(source, schema)
+    engine = DuckDBEngine(source, schema, source_table=source_table, limits=limits)
     opened = Ledger(place, schema=schema, budget=budget, anchor=None if anchor is None else Path(anchor))
-    opening = opening_table(source, schema, budget, ledger=place, anchor=anchor, analyst=analyst)
+    opening = opening_table(
+        source,
+        schema,
+        budget,
+        ledger=place,
+        anchor=anchor,
+        analyst=analyst,
+        source_table=source_table,
+        limits=limits,
+    )
     return Session(schema, budget, engine, opened, analyst, opening)
 
 
@@ -84,6 +101,7 @@ class Prepared:
     """A question that has been certified and not yet paid for."""
 
     spend: Fraction
+    delta: Fraction | None
     certified: Certified
     columns: tuple[OutputColumn, ...]
     after: After
@@ -155,11 +173,13 @@ class Session:
         if isinstance(paid, Stored):
             released, when = paid.release, paid.when
         else:
-            made = []
-            for one in prepared:
-                found = gather(one.certified.plan, [self._engine.run(sql) for sql in one.sql])
-                made.append(release(one.certified, paid, found, self._entropy))
-            released, when = self.ledger.store(replace(made[0], others=tuple(made[1:]))), now()
+            with leaving_at_a_tick():
+                made = []
+                for one in prepared:
+                    found = gather(one.certified.plan, [self._engine.run(sql) for sql in one.sql])
+                    made.append(release(one.certified, paid, found, self._entropy))
+                released = self.ledger.store(replace(made[0], others=tuple(made[1:])))
+            when = now()
         cost = payment.cost
         return [
             finish(
@@ -173,7 +193,7 @@ class Session:
                 cached=isinstance(paid, Stored),
                 after=one.after,
                 more=self.ledger.fits(self.analyst, cost.amount, cost.delta),
-                repeat=None if self._opening is None or others else Repeat(self._opening, first.spend),
+                repeat=None if self._opening is None or others else Repeat(self._opening, first.spend, first.delta),
             )
             for question, one, values in zip(questions, prepared, (released, *released.others), strict=True)
         ]
@@ -243,7 +263,7 @@ class Session:
         sql = tuple(emit(part.plan, self.schema) for part in parts(plan))
         if wanted.delta is not None and not plan.open and together == 1:
             raise delta_unused()
-        return Prepared(wanted.epsilon, certified, draft.columns, bound.after, sql)
+        return Prepared(wanted.epsilon, wanted.delta, certified, draft.columns, bound.after, sql)
 
 
 def _request(request: str | None) -> str | None:
