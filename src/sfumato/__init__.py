@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from sfumato import accounting, anonymise, attacks, audit, datasets, errors, geo, local, noise
     from sfumato.query.finish import Answer
     from sfumato.schema.budget import Budget
-    from sfumato.schema.columns import Category, Float, Identifier, Int, Text
+    from sfumato.schema.columns import Category, Date, Float, Identifier, Int, Text
     from sfumato.schema.unit import Person, Row
     from sfumato.session import Session, protect
     from sfumato.session import open_policy as open
@@ -23,6 +23,7 @@ __all__ = [
     "Answer",
     "Budget",
     "Category",
+    "Date",
     "Float",
     "Identifier",
     "Int",
@@ -47,6 +48,7 @@ _HOMES = {
     "Answer": "sfumato.query.finish",
     "Budget": "sfumato.schema.budget",
     "Category": "sfumato.schema.columns",
+    "Date": "sfumato.schema.columns",
     "Float": "sfumato.schema.columns",
     "Identifier": "sfumato.schema.columns",
     "Int": "sfumato.schema.columns",

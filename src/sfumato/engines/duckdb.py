@@ -10,7 +10,7 @@ from typing import Any
 
 import duckdb
 
-from sfumato.engines.expressions import quoted
+from sfumato.engines.expressions import as_date, quoted
 from sfumato.errors import (
     DataUnreadable,
     column_absent,
@@ -22,7 +22,7 @@ from sfumato.errors import (
     session_closed,
     session_of_another_process,
 )
-from sfumato.schema.columns import Category, Column, Float, Int
+from sfumato.schema.columns import Category, Column, Date, Float, Int
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person
 
@@ -203,6 +203,8 @@ def _canonical(name: str, column: Column | None, physical: str) -> str:
             return name if physical in WHOLE else f"TRY_CAST({name} AS BIGINT)"
         case Int():
             return name if physical in WHOLE else f"TRY_CAST({name} AS BIGINT)"
+        case Date():
+            return as_date(name, physical)
         case Float():
             return name if physical == "DOUBLE" else f"TRY_CAST({name} AS DOUBLE)"
         case _:

@@ -6,9 +6,10 @@ contribution-bounding.md says. No expression can fail on any row: arithmetic is 
 
 from typing import assert_never
 
-from sfumato.engines.expressions import LARGEST_INTEGER, Writer, column, huge, integer, plain_text, quoted, text
+from sfumato.engines.expressions import LARGEST_INTEGER, Writer, column, huge, integer, quoted, text
 from sfumato.plan.lattice import LARGEST
 from sfumato.plan.nodes import Aggregate, CentredSum, CountRows, CountValues, Key, ListedKey, Plan, RangeKey, Sum
+from sfumato.schema.columns import plain_text
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person, Row
 
@@ -38,7 +39,7 @@ def _for_rows(plan: Plan, writer: Writer) -> str:
     if not plan.keys:
         return f"SELECT 0 AS g, {sums}\nFROM (SELECT 1 AS one{values} {source})"
     keys = ", ".join(f"k{i}" for i in range(len(plan.keys)))
-    columns = ", ".join(f"{column(key.column.name)} AS k{i}" for i, key in enumerate(plan.keys))
+    columns = ", ".join(f"{writer.key(key)} AS k{i}" for i, key in enumerate(plan.keys))
     outputs = ", ".join(f"m{i}" for i in range(len(plan.measures)))
     # Materialised, so that the test for declared keys runs once a group and not once a row.
     return (
@@ -50,7 +51,7 @@ def _for_rows(plan: Plan, writer: Writer) -> str:
 
 
 def _for_people(plan: Plan, unit: Person, writer: Writer) -> str:
-    group = _group_number(plan, [column(key.column.name) for key in plan.keys])
+    group = _group_number(plan, [writer.key(key) for key in plan.keys])
     parts = ", ".join(
         ["COUNT(*) AS n", *(part for i, a in enumerate(_aggregates(plan)) for part in _parts(a, i, _slot(plan, i)))]
     )

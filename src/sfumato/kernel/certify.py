@@ -14,17 +14,23 @@ from sfumato.plan.expressions import (
     AllOf,
     AnyOf,
     Arithmetic,
+    Call,
+    Case,
     Column,
     Comparison,
     Condition,
+    Day,
     Expression,
     IsNull,
+    Matches,
     Negative,
     Not,
     Number,
     OneOf,
     String,
+    parts,
 )
+from sfumato.plan.functions import FUNCTIONS
 from sfumato.plan.nodes import Aggregate, CentredSum, CountRows, CountValues, ListedKey, Measure, Plan, Sum
 from sfumato.schema.columns import Identifier
 from sfumato.schema.table import Schema
@@ -81,9 +87,9 @@ def certify(plan: Plan, schema: Schema, currency: Currency) -> Certified:
             and len({str(value).lower() if isinstance(value, bool) else str(value) for value in key.values}) < key.size
         ):
             raise plan_refused("a key lists a value twice")
-    used = [key.column.name for key in plan.keys]
-    if len(set(used)) < len(used):
-        raise plan_refused("it groups by a column twice")
+    if len({key.expression for key in plan.keys}) < len(plan.keys):
+        raise plan_refused("it groups by the same twice")
+    used = [name for key in plan.keys for name in _columns(key.expression)]
     used += _columns(plan.where) if plan.where is not None else []
     for measure in plan.measures:
         used += [] if isinstance(measure.aggregate, CountRows) else _columns(measure.aggregate.value)
@@ -152,15 +158,12 @@ def _columns(node: Expression | Condition) -> list[str]:
     match node:
         case Column(name=name):
             return [name]
-        case Number() | String():
-            return []
-        case Arithmetic(left=left, right=right) | Comparison(left=left, right=right):
-            return _columns(left) + _columns(right)
-        case Negative(operand=operand) | OneOf(operand=operand) | IsNull(operand=operand):
-            return _columns(operand)
-        case Not(operand=condition):
-            return _columns(condition)
-        case AllOf(operands=conditions) | AnyOf(operands=conditions):
-            return [name for condition in conditions for name in _columns(condition)]
+        case Call(name=function) if function not in FUNCTIONS:
+            raise plan_refused("it calls an unknown function")
+        case (
+            Number() | String() | Day() | Arithmetic() | Negative() | Call() | Case()
+            | Comparison() | OneOf() | Matches() | IsNull() | Not() | AllOf() | AnyOf()
+        ):  # fmt: skip
+            return [name for part in parts(node) for name in _columns(part)]
         case _:
             raise plan_refused(f"it holds an unknown {type(node).__name__}")

@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from fractions import Fraction
 from typing import Literal
 
-from sfumato.plan.expressions import Column, Condition, Expression
+from sfumato.plan.expressions import Condition, Expression
 from sfumato.plan.lattice import Lattice
 from sfumato.schema.columns import CategoryValue
 from sfumato.schema.unit import Unit
@@ -51,9 +51,9 @@ Aggregate = CountRows | CountValues | Sum | CentredSum
 
 @dataclass(frozen=True, slots=True)
 class ListedKey:
-    """A grouping column with its public list of values."""
+    """What rows are grouped by, with the public list of its values."""
 
-    column: Column
+    expression: Expression
     values: tuple[CategoryValue, ...]
 
     @property
@@ -63,15 +63,20 @@ class ListedKey:
 
 @dataclass(frozen=True, slots=True)
 class RangeKey:
-    """A grouping column of whole numbers from lower to upper."""
+    """What rows are grouped by: the numbers offset + k · unit for k from lower to upper."""
 
-    column: Column
+    expression: Expression
     lower: int
     upper: int
+    unit: Fraction = Fraction(1)
+    offset: Fraction = Fraction(0)
 
     @property
-    def values(self) -> tuple[int, ...]:
-        return tuple(range(self.lower, self.upper + 1))
+    def values(self) -> tuple[int | float, ...]:
+        places = range(self.lower, self.upper + 1)
+        if self.unit.denominator == self.offset.denominator == 1:
+            return tuple(int(self.offset) + place * int(self.unit) for place in places)
+        return tuple(float(self.offset + place * self.unit) for place in places)
 
     @property
     def size(self) -> int:

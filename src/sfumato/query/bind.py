@@ -2,24 +2,22 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from fractions import Fraction
 
 from sfumato.errors import (
     duplicate_output,
-    keys_undeclared,
     not_supported,
     select_without_group,
     too_many_keys,
     unknown_table,
 )
 from sfumato.kernel.certify import MOST_GROUPS
-from sfumato.plan.expressions import Column, Condition
-from sfumato.plan.nodes import Key, ListedKey, RangeKey
+from sfumato.plan.expressions import Column, Condition, Expression
+from sfumato.plan.nodes import Key, ListedKey
 from sfumato.query.after import After
 from sfumato.query.bind_calls import bind_call
-from sfumato.query.bind_expressions import bind_condition, resolve
+from sfumato.query.bind_expressions import bind_condition, bind_value, first_column
+from sfumato.query.bind_keys import bind_key
 from sfumato.query.question import BoundCall, Question, SelectedCall, SelectedKey
-from sfumato.schema.columns import Category, Int
 from sfumato.schema.table import Schema
 
 
@@ -47,22 +45,24 @@ def bind(question: Question, schema: Schema) -> BoundQuestion:
     """Everything the plan needs made explicit, or Refused with the reason."""
     if question.table.casefold() != schema.table.casefold():
         raise unknown_table(question.table, schema.table)
-    columns = [resolve(column, schema) for column in question.keys]
-    keys = tuple(_key(column, schema) for column in columns)
+    grouped = [bind_value(_meant(key, question, schema), schema) for key in question.keys]
+    keys = tuple(bind_key(key, schema) for key in grouped)
     groups = 1
     for key in keys:
         groups *= key.size
     if groups > MOST_GROUPS:
         raise too_many_keys(groups, MOST_GROUPS)
-    _refuse_repeats(column.name for column in columns)
+    for place, repeated in enumerate(grouped):
+        if repeated in grouped[:place]:
+            raise duplicate_output(first_column(repeated))
     selected: list[BoundKey | BoundAggregate] = []
     for item in question.selected:
         match item:
-            case SelectedKey(name=name, column=column):
-                resolved = resolve(column, schema)
-                if resolved not in columns:
-                    raise select_without_group(column.name)
-                selected.append(BoundKey(name, columns.index(resolved)))
+            case SelectedKey(name=name, expression=expression):
+                shown = bind_value(expression, schema)
+                if shown not in grouped:
+                    raise select_without_group(expression.name if isinstance(expression, Column) else name)
+                selected.append(BoundKey(name, grouped.index(shown)))
             case SelectedCall(name=name):
                 selected.append(BoundAggregate(name, bind_call(item, schema)))
     _refuse_repeats(item.name for item in selected)
@@ -73,6 +73,15 @@ def bind(question: Question, schema: Schema) -> BoundQuestion:
     where = None if question.where is None else bind_condition(question.where, schema)
     question.after.check({item.name: isinstance(item, BoundKey) and _shows_text(keys[item.key]) for item in selected})
     return BoundQuestion(where, keys, tuple(selected), question.after)
+
+
+def _meant(key: Expression, question: Question, schema: Schema) -> Expression:
+    """A name after GROUP BY means a column of the table; if there is none, what stands before AS."""
+    if isinstance(key, Column) and key.name.casefold() not in {name.casefold() for name in schema.columns}:
+        for item in question.selected:
+            if isinstance(item, SelectedKey) and item.name.casefold() == key.name.casefold():
+                return item.expression
+    return key
 
 
 def _shows_text(key: Key) -> bool:
@@ -86,13 +95,3 @@ def _refuse_repeats(names: Iterable[str]) -> None:
         if name in seen:
             raise duplicate_output(name)
         seen.add(name)
-
-
-def _key(column: Column, schema: Schema) -> Key:
-    match schema.columns[column.name]:
-        case Category(values=values):
-            return ListedKey(column, values)
-        case Int(lower=Fraction() as lower, upper=Fraction() as upper):
-            return RangeKey(column, int(lower), int(upper))
-        case _:
-            raise keys_undeclared(column.name)
