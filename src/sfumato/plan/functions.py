@@ -119,7 +119,7 @@ FUNCTIONS: Mapping[FunctionName, Function] = MappingProxyType(
         "UPPER": Function(("text",), "text", "in capitals"),
         "LOWER": Function(("text",), "text", "in small letters"),
         "TRIM": Function(("text",), "text", "without blanks at both ends"),
-        "LENGTH": Function(("text",), "number", "the number of characters", lambda _: Range(None, WHOLE)),
+        "LENGTH": Function(("text",), "number", "the number of characters", lambda _: Range(None, WHOLE, Fraction(0))),
         "SUBSTRING": Function(
             ("text", "place", "length"), "text", "so many characters from a place on, the first is 1"
         ),

@@ -32,10 +32,20 @@ WHOLE = Grid(Fraction(0), Fraction(1))
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """What is known of a numeric expression: its bounds, None when unbounded, and the grid of its values, if any."""
+    """What is known of a numeric expression: bounds, the grid of its values if any, or one end where bounds lack."""
 
     bounds: Bounds | None
     grid: Grid | None = None
+    end_below: Fraction | None = None
+    end_above: Fraction | None = None
+
+    @property
+    def low(self) -> Fraction | None:
+        return self.end_below if self.bounds is None else self.bounds[0]
+
+    @property
+    def high(self) -> Fraction | None:
+        return self.end_above if self.bounds is None else self.bounds[1]
 
     @property
     def whole(self) -> bool:
@@ -48,10 +58,21 @@ def constant(number: Fraction) -> Range:
 
 def hull(ranges: tuple[Range, ...]) -> Range:
     """A range for a value that is one of several."""
-    known = [found.bounds for found in ranges if found.bounds is not None]
-    bounds = (min(low for low, _ in known), max(high for _, high in known)) if len(known) == len(ranges) else None
-    grid = reduce(_merged, (found.grid for found in ranges))
-    return Range(bounds, grid)
+    lows, highs = _known(ranges)
+    low = min(lows) if len(lows) == len(ranges) else None
+    high = max(highs) if len(highs) == len(ranges) else None
+    return _between(low, high, reduce(_merged, (found.grid for found in ranges)))
+
+
+def _known(ranges: tuple[Range, ...]) -> tuple[list[Fraction], list[Fraction]]:
+    lows = [found.low for found in ranges if found.low is not None]
+    return lows, [found.high for found in ranges if found.high is not None]
+
+
+def _between(low: Fraction | None, high: Fraction | None, grid: Grid | None) -> Range:
+    if low is not None and high is not None:
+        return Range((low, high), grid)
+    return Range(None, grid, low, high)
 
 
 def add(left: Range, right: Range) -> Range:
@@ -97,7 +118,7 @@ def inverse(found: Range) -> Range | None:
 def absolute(found: Range) -> Range:
     grid = None if found.grid is None else _merged(found.grid, Grid(-found.grid.offset, found.grid.step))
     if found.bounds is None:
-        return Range(None, grid)
+        return Range(None, grid, Fraction(0))
     low, high = found.bounds
     return Range((max(low, -high, Fraction(0)), max(-low, high)), grid)
 
@@ -124,19 +145,16 @@ def sign(found: Range) -> Range:
 
 
 def least(ranges: tuple[Range, ...]) -> Range:
-    return _extreme(ranges, min)
+    """One end above is enough; below all are needed."""
+    lows, highs = _known(ranges)
+    low = min(lows) if len(lows) == len(ranges) else None
+    return _between(low, min(highs, default=None), hull(ranges).grid)
 
 
 def greatest(ranges: tuple[Range, ...]) -> Range:
-    return _extreme(ranges, max)
-
-
-def _extreme(ranges: tuple[Range, ...], choose: Callable[[list[Fraction]], Fraction]) -> Range:
-    known = [found.bounds for found in ranges if found.bounds is not None]
-    bounds = None
-    if len(known) == len(ranges):
-        bounds = (choose([low for low, _ in known]), choose([high for _, high in known]))
-    return Range(bounds, hull(ranges).grid)
+    lows, highs = _known(ranges)
+    high = max(highs) if len(highs) == len(ranges) else None
+    return _between(max(lows, default=None), high, hull(ranges).grid)
 
 
 def root(found: Range) -> Range:

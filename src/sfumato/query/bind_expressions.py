@@ -51,7 +51,10 @@ def first_column(value: Expression | Condition) -> str:
     """The name of the first column in it, for messages."""
     if isinstance(value, Column):
         return value.name
-    return next((name for part in parts(value) if (name := first_column(part)) != "x"), "x")
+    inner = parts(value)
+    if isinstance(value, Case):  # what it gives says more than what it depends on
+        inner = (*inner[1::2], *inner[0::2])
+    return next((name for part in inner if (name := first_column(part)) != "x"), "x")
 
 
 def value_range(value: Expression, text: str, schema: Schema) -> Range:
@@ -158,7 +161,10 @@ def bind_number(value: Expression, schema: Schema) -> Expression:
 
 
 def _bind_as(value: Expression, kind: Kind, schema: Schema) -> Expression:
-    bound = bind_value(value, schema)
+    return _as_kind(bind_value(value, schema), kind, schema)
+
+
+def _as_kind(bound: Expression, kind: Kind, schema: Schema) -> Expression:
     found = kind_of(bound, schema)
     if kind == "date" and isinstance(bound, String):
         return _day(bound)
@@ -209,4 +215,4 @@ def _bind_alike(values: list[Expression], schema: Schema) -> list[Expression]:
     bound = [bind_value(value, schema) for value in values]
     kinds = [kind_of(value, schema) for value in bound]
     kind = "date" if "date" in kinds else kinds[0]
-    return [_bind_as(value, kind, schema) for value in bound]
+    return [_as_kind(value, kind, schema) for value in bound]

@@ -1,5 +1,6 @@
 """What rows are grouped by: the list of its values is public, finite, and comes from declarations, never from data."""
 
+from collections.abc import Callable
 from datetime import timedelta
 from fractions import Fraction
 from math import ceil, floor
@@ -14,6 +15,16 @@ from sfumato.query.bind_expressions import value_range
 from sfumato.schema.columns import Category, CategoryValue, Int, plain_text
 from sfumato.schema.table import Schema
 
+# What a function makes of a declared ASCII text. A slip here would leave rows out, and reveal nothing.
+CHANGES: dict[str, Callable[..., str]] = {
+    "UPPER": str.upper,
+    "LOWER": str.lower,
+    "TRIM": lambda text: text.strip(" "),
+    "LEFT": lambda text, length: text[:length],
+    "RIGHT": lambda text, length: text[max(0, len(text) - length) :],
+    "SUBSTRING": lambda text, start, length: text[start - 1 : start - 1 + length],
+    "REPLACE": lambda text, old, new: text.replace(old, new),
+}
 MOST_EXACT = 1 << 53  # doubles hold whole numbers exactly up to here
 
 
@@ -84,6 +95,14 @@ def _listed(value: Expression, schema: Schema) -> list[CategoryValue] | None:
             return list(declared.values) if isinstance(declared, Category) else None
         case Call(name="NULLIF", arguments=(first, _)):
             return _listed(first, schema)
+        case Call(name=function, arguments=(first, *constants)) if function in CHANGES:
+            found = _listed(first, schema)
+            # Capitals and lengths of other signs are an engine's own business.
+            if found is None or not all(isinstance(value, str) and value.isascii() for value in found):
+                return None
+            given = [each.value if isinstance(each, String) else int(each.value) for each in constants
+                     if isinstance(each, String | Number)]  # fmt: skip
+            return [CHANGES[function](value, *given) for value in found]
         case Call(name="COALESCE", arguments=arguments):
             return _joined([_listed(argument, schema) for argument in arguments])
         case Case(branches=branches, otherwise=otherwise):
