@@ -571,6 +571,21 @@ AGGREGATES = (
     Sum(Arithmetic("/", Column("whole"), Column("small")), Lattice(2, 50, 0)),
     CentredSum(Column("whole"), Lattice(-5, 10, 0)),
     CentredSum(Negative(Column("real")), Lattice(1, 8, -2)),
+    *(
+        Sum(bind_value(parse(f"SELECT SUM({text}) FROM people").selected[0].call.value, SCHEMA), Lattice(-40, 40, -1))
+        for text in (
+            "ROUND(real, 1) + ROUND(whole, -1)",
+            "LEAST(real, whole, small)",
+            "LN(real) + SQRT(real)",
+            "POWER(small, -1)",
+            "SIGN(real)",
+            "COALESCE(real, small)",
+            "CASE WHEN real > 1 THEN 1 WHEN real <= 1 THEN 2 ELSE 3 END",
+            "CASE WHEN note LIKE '_t%' THEN 1 WHEN note LIKE '%;%' THEN 2 END",
+            "whole % 4",
+            "LENGTH(note || flag)",
+        )
+    ),
 )
 
 
@@ -615,6 +630,17 @@ def test_the_emitter_agrees_with_the_reference_on_a_table_with_everything_in_it(
         pytest.param("{' OR '.join", "{' AND '.join", id="OR as AND"),
         pytest.param("AND {high} THEN {position} END", "AND {high} + 6 THEN {position} % 6 END", id="undeclared kept"),
         pytest.param('COUNT(v{i}) AS s{i}"', 'COUNT(*) AS s{i}"', id="NULLs centred"),
+        pytest.param("(round({value} * {unit}) / {unit})", "(floor({value} * {unit}) / {unit})", id="ROUND"),
+        pytest.param("(round({value} / {unit}) * {unit})", "round({value} / {unit})", id="ROUND before the point"),
+        pytest.param('"LEAST": _all_present("least")', '"LEAST": _plain("least")', id="LEAST leaves out NULL"),
+        pytest.param("ln(CASE WHEN {value} > 0 THEN", "ln(CASE WHEN {value} >= 0 THEN", id="LN of 0"),
+        pytest.param("nullif({value}, {double(0.0)})", "{value}", id="0 to a negative power"),
+        pytest.param('return f"nullif({self._written(node)}, {NAN})"', 'return f"{self._written(node)}"', id="NaN"),
+        pytest.param('[f"ELSE {self._as(otherwise, kind)}"]', "[]", id="ELSE forgotten"),
+        pytest.param('"_": "."}', '"_": ".."}', id="_ matches two signs"),
+        pytest.param("({value} LIKE {text(pattern)})", "({value} = {text(pattern)})", id="LIKE as ="),
+        pytest.param("({value} % {double(", "({value} / {double(", id="MOD"),
+        pytest.param("({' || '.join(values)})", "concat({', '.join(values)})", id="CONCAT leaves out NULL"),
     ],
 )
 def test_an_emitter_with_a_fault_disagrees(right: str, wrong: str) -> None:

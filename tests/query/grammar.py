@@ -43,18 +43,24 @@ FUNCTIONS = [
     "IF",
     "TRIM",
 ]
+
+
+def _templates(text: str) -> list[str]:
+    return [template.strip() for template in text.split(";")]
+
+
 ROW_FUNCTIONS = {
-    "number": """
-        ABS({n}); ROUND({n}, 1); FLOOR({n}); CEIL({n}); SIGN({n}); LEAST({n}, {n}); GREATEST({n}, 3); SQRT({n}); LN({n});
-        LOG10({n}); EXP({n}); POWER({n}, 2); POWER({n}, -0.5); MOD({n}, 3); {n} % 7; LENGTH({t}); YEAR({d}); MONTH({d});
-        DAYOFWEEK({d}); EXTRACT(DAY FROM {d}); BIN({n}, 10); DATE_DIFF('day', {d}, {d}); NULLIF({n}, 1);
+    "number": _templates("""
+        ABS({n}); ROUND({n}, 1); FLOOR({n}); CEIL({n}); SIGN({n}); LEAST({n}, {n}); GREATEST({n}, 3); SQRT({n});
+        LN({n}); LOG10({n}); EXP({n}); POWER({n}, 2); POWER({n}, -0.5); MOD({n}, 3); {n} % 7; LENGTH({t}); YEAR({d});
+        MONTH({d}); DAYOFWEEK({d}); EXTRACT(DAY FROM {d}); BIN({n}, 10); DATE_DIFF('day', {d}, {d}); NULLIF({n}, 1);
         CASE WHEN {c} THEN {n} ELSE {n} END; IF({c}, {n}, {n}); COALESCE({n}, 0); CASE {n} WHEN 1 THEN {n} END
-    """.split(";"),
-    "text": """
+    """),
+    "text": _templates("""
         UPPER({t}); LOWER({t}); TRIM({t}); SUBSTRING({t}, 1, 2); LEFT({t}, 1); RIGHT({t}, 3); CONCAT({t}, {t});
         {t} || 'a'; REPLACE({t}, 'a', ''); CASE WHEN {c} THEN {t} END; COALESCE({t}, 'a')
-    """.split(";"),
-    "date": "DATE_TRUNC('month', {d}); COALESCE({d}, '2024-01-31'); CASE WHEN {c} THEN {d} END".split(";"),
+    """),
+    "date": _templates("DATE_TRUNC('month', {d}); COALESCE({d}, '2024-01-31'); CASE WHEN {c} THEN {d} END"),
 }
 PLAIN = {
     "number": ["age", "income", "grade", "children", "wealth", "height", "1", "0.5"],

@@ -6,7 +6,8 @@ contribution-bounding.md says. No expression can fail on any row: arithmetic is 
 
 from typing import assert_never
 
-from sfumato.engines.expressions import LARGEST_INTEGER, Writer, column, huge, integer, quoted, text
+from sfumato.engines.expressions import LARGEST_INTEGER, Writer, column, huge, integer, quoted
+from sfumato.engines.functions import text
 from sfumato.plan.lattice import LARGEST
 from sfumato.plan.nodes import Aggregate, CentredSum, CountRows, CountValues, Key, ListedKey, Plan, RangeKey, Sum
 from sfumato.schema.columns import plain_text

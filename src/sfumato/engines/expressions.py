@@ -2,7 +2,7 @@
 
 from typing import assert_never
 
-from sfumato.engines.functions import MATCHES, SQL, double
+from sfumato.engines.functions import MATCHES, SQL, double, text
 from sfumato.plan.expressions import (
     AllOf,
     AnyOf,
@@ -85,7 +85,7 @@ class Writer:
             case OneOf(operand=operand, choices=choices):
                 return f"({self.value(operand)} IN ({', '.join(self.value(choice) for choice in choices)}))"
             case Matches(kind=kind, operand=operand, pattern=pattern):
-                return MATCHES[kind].format(self.value(operand), text(pattern))
+                return MATCHES[kind](self.value(operand), pattern)
             case IsNull(operand=operand):
                 return f"({self.value(operand)} IS NULL)"
             case Not(operand=operand):
@@ -168,10 +168,6 @@ def quoted(name: str) -> str:
 def column(name: str) -> str:
     """A column of the private table, qualified so that no alias of ours can be taken for it."""
     return f"t.{quoted(name)}"
-
-
-def text(string: str) -> str:
-    return "'" + string.replace("'", "''") + "'"
 
 
 def as_date(name: str, physical: str) -> str:

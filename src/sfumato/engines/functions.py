@@ -13,6 +13,10 @@ def double(value: float) -> str:
     return f"CAST('{value!r}' AS DOUBLE)"
 
 
+def text(string: str) -> str:
+    return "'" + string.replace("'", "''") + "'"
+
+
 def _round(value: str, digits: str) -> str:
     unit = double(float(10 ** abs(int(digits))))
     if int(digits) > 0:
@@ -81,9 +85,18 @@ SQL: dict[FunctionName, Callable[..., str]] = {
     "NULLIF": _plain("nullif"),
 }
 
-MATCHES: dict[MatchKind, str] = {
-    "like": "({0} LIKE {1})",
-    "starts": "starts_with({0}, {1})",
-    "ends": "suffix({0}, {1})",
-    "contains": "contains({0}, {1})",
+
+def _like(value: str, pattern: str) -> str:
+    """LIKE with _ goes back and forth over a row in some versions of the engine; a regular expression never does."""
+    if "_" not in pattern:
+        return f"({value} LIKE {text(pattern)})"
+    signs = {"%": ".*", "_": "."} | {sign: f"\\{sign}" for sign in r"\.+*?()|[]{}^$"}
+    return f"regexp_full_match({value}, {text(''.join(signs.get(sign, sign) for sign in pattern))}, 's')"
+
+
+MATCHES: dict[MatchKind, Callable[[str, str], str]] = {
+    "like": _like,
+    "starts": lambda value, pattern: f"starts_with({value}, {text(pattern)})",
+    "ends": lambda value, pattern: f"suffix({value}, {text(pattern)})",
+    "contains": lambda value, pattern: f"contains({value}, {text(pattern)})",
 }
