@@ -268,7 +268,27 @@ ARGUMENTS: dict[str, st.SearchStrategy[Expression]] = {
     "truncation": st.sampled_from(TRUNCATIONS).map(String),
     "unit": st.sampled_from(UNITS).map(String),
 }
-PATTERNS = ("%", "_", "plain", "%a%", "p_a%n", "%_%_", "", "\\%", "it's", "%%i", "日_", "100%", "N%L", "%\\", "P")
+PATTERNS = (
+    "%_%a%_n",
+    "%t_%%_",
+    "%(_%[%",
+    "_%.%_",
+    "%",
+    "_",
+    "plain",
+    "%a%",
+    "p_a%n",
+    "%_%_",
+    "",
+    "\\%",
+    "it's",
+    "%%i",
+    "日_",
+    "100%",
+    "N%L",
+    "%\\",
+    "P",
+)
 # libm and the engine may differ in the last bit of these.
 INEXACT = {"LN", "LOG10", "EXP", "POWER"}
 
@@ -581,7 +601,7 @@ AGGREGATES = (
             "SIGN(real)",
             "COALESCE(real, small)",
             "CASE WHEN real > 1 THEN 1 WHEN real <= 1 THEN 2 ELSE 3 END",
-            "CASE WHEN note LIKE '_t%' THEN 1 WHEN note LIKE '%;%' THEN 2 END",
+            "CASE WHEN note LIKE '%_t%_s' THEN 1 WHEN note LIKE '%;%' THEN 2 END",
             "whole % 4",
             "LENGTH(note || flag)",
         )

@@ -87,8 +87,9 @@ SQL: dict[FunctionName, Callable[..., str]] = {
 
 
 def _like(value: str, pattern: str) -> str:
-    """LIKE with _ goes back and forth over a row in some versions of the engine; a regular expression never does."""
-    if "_" not in pattern:
+    """LIKE with _ and several % goes back and forth over a row in some versions of the engine; a regular expression
+    never does."""
+    if "_" not in pattern or pattern.rstrip("%").count("%") <= 1:
         return f"({value} LIKE {text(pattern)})"
     signs = {"%": ".*", "_": "."} | {sign: f"\\{sign}" for sign in r"\.+*?()|[]{}^$"}
     return f"regexp_full_match({value}, {text(''.join(signs.get(sign, sign) for sign in pattern))}, 's')"
