@@ -95,10 +95,6 @@ def not_finite(what: str) -> UsageError:
     return UsageError(f"{what} must be a finite number.", f"Write it as a decimal, e.g. {what}=0.5.")
 
 
-def not_a_date(shown: str) -> UsageError:
-    return UsageError(f"{shown} is not a date.", "Write dates like 2024-01-31.")
-
-
 def not_positive(what: str, shown: str) -> UsageError:
     return UsageError(f"{what} must be greater than 0, not {shown}.", f"Give a small positive number, e.g. {what}=0.5.")
 
@@ -223,14 +219,6 @@ def too_deep(limit: int) -> Refused:
     return Refused(f"the question is nested more than {limit} levels deep.", "Ask it in a flatter form.")
 
 
-def too_large() -> Refused:
-    return Refused("the question repeats itself too often inside itself.", "Ask it in a flatter form.")
-
-
-def argument_wrong(call: str, needs: str) -> Refused:
-    return Refused(f"{call} cannot be asked like this.", f"It needs {needs}.")
-
-
 def not_sql(reason: str) -> Refused:
     return Refused(
         f"this is not a question in SQL: {reason}.", "Write it like: SELECT sex, COUNT(*) AS n FROM people GROUP BY sex"
@@ -275,13 +263,6 @@ def keys_undeclared(name: str) -> Refused:
     return Refused(
         f'GROUP BY "{name}" needs declared keys.',
         f'Declare {name} as type = "category" with values, or as type = "int" with bounds.',
-    )
-
-
-def keys_endless(text: str) -> Refused:
-    return Refused(
-        f"GROUP BY {text} has no public list of values.",
-        "Group by BIN(x, width), a part of a date, or CASE with constants; its columns need bounds or values.",
     )
 
 

@@ -2,7 +2,6 @@
 
 from typing import assert_never
 
-from sfumato.errors import argument_wrong
 from sfumato.plan.expressions import Call, Case, Expression, Number, String
 from sfumato.plan.functions import (
     FUNCTIONS,
@@ -13,6 +12,7 @@ from sfumato.plan.functions import (
     UNITS,
     Takes,
 )
+from sfumato.query.wordings import argument_wrong
 
 MOST_PARTS = 16  # of texts put together: one row must not need a thousand times the memory of another
 

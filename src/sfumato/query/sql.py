@@ -9,7 +9,7 @@ import logging
 import sqlglot
 from sqlglot import Token, TokenType, exp
 
-from sfumato.errors import Refused, UsageError, not_sql, not_supported, too_deep, too_large, too_long
+from sfumato.errors import Refused, UsageError, not_sql, not_supported, too_deep, too_long
 from sfumato.plan.expressions import Column, Condition, Expression, same, size
 from sfumato.plan.functions import FUNCTIONS
 from sfumato.query.after import After, Order
@@ -26,6 +26,7 @@ from sfumato.query.sql_expressions import (
     read_name,
     refuse,
 )
+from sfumato.query.wordings import too_large
 
 LONGEST = 10_000
 

@@ -6,7 +6,7 @@ from typing import NoReturn
 
 from sqlglot import exp
 
-from sfumato.errors import UsageError, argument_wrong, not_supported, too_deep
+from sfumato.errors import UsageError, not_supported, too_deep
 from sfumato.plan.expressions import (
     AllOf,
     AnyOf,
@@ -30,6 +30,7 @@ from sfumato.plan.expressions import (
     String,
 )
 from sfumato.query.sql_functions import MARKS, NODES, read_bin, read_extract, read_function
+from sfumato.query.wordings import argument_wrong
 from sfumato.schema.columns import as_date
 from sfumato.schema.numbers import exact
 

@@ -6,8 +6,8 @@ from fractions import Fraction
 
 from sqlglot import exp
 
-from sfumato.errors import argument_wrong
 from sfumato.plan.expressions import Arithmetic, Call, Column, Expression, FunctionName, Negative, Number, String
+from sfumato.query.wordings import argument_wrong
 
 Read = Callable[[exp.Expr], Expression]
 

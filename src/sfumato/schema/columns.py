@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from fractions import Fraction
 
-from sfumato.errors import bounds_reversed, mixed_categories, no_categories, not_a_date, repeated_category
+from sfumato.errors import bounds_reversed, mixed_categories, no_categories, repeated_category
 from sfumato.schema.numbers import Number, exact, shown, whole
+from sfumato.schema.wordings import not_a_date
 
 CategoryValue = str | int | bool
 
