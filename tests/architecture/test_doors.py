@@ -101,7 +101,7 @@ def test_only_engines_ledger_and_tour_execute_sql() -> None:
 
 
 def test_the_analysts_text_is_parsed_in_four_files() -> None:
-    names = ("sql", "sql_calls", "sql_expressions", "sql_parts")
+    names = ("sql", "sql_calls", "sql_expressions", "sql_functions", "sql_parts")
     assert importers("sqlglot") == {f"query/{name}.py" for name in names}
 
 

@@ -6,7 +6,8 @@ contribution-bounding.md says. No expression can fail on any row: arithmetic is 
 
 from typing import assert_never
 
-from sfumato.engines.expressions import LARGEST_INTEGER, Writer, column, huge, integer, plain_text, quoted, text
+from sfumato.engines.expressions import LARGEST_INTEGER, Writer, column, huge, integer, quoted
+from sfumato.engines.functions import text
 from sfumato.plan.expressions import Expression
 from sfumato.plan.lattice import LARGEST
 from sfumato.plan.nodes import (
@@ -25,6 +26,7 @@ from sfumato.plan.nodes import (
     RangeKey,
     Sum,
 )
+from sfumato.schema.columns import plain_text
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person, Row
 
@@ -237,8 +239,10 @@ def _grouped_by(key: Cells | OpenKey, writer: Writer) -> str:
     match key:
         case Grid():
             return writer.cell(key)
+        case OpenKey(expression=expression):
+            return writer.value(expression)
         case _:
-            return column(key.column.name)
+            return writer.key(key)
 
 
 def _position(key: Cells, written: str) -> str:

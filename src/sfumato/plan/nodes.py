@@ -61,9 +61,9 @@ class CountPeople:
 
 @dataclass(frozen=True, slots=True)
 class ListedKey:
-    """A grouping column with its public list of values."""
+    """What rows are grouped by, with the public list of its values."""
 
-    column: Column
+    expression: Expression
     values: tuple[CategoryValue, ...]
 
     @property
@@ -73,15 +73,20 @@ class ListedKey:
 
 @dataclass(frozen=True, slots=True)
 class RangeKey:
-    """A grouping column of whole numbers from lower to upper."""
+    """What rows are grouped by: the numbers offset + k · unit for k from lower to upper."""
 
-    column: Column
+    expression: Expression
     lower: int
     upper: int
+    unit: Fraction = Fraction(1)
+    offset: Fraction = Fraction(0)
 
     @property
-    def values(self) -> tuple[int, ...]:
-        return tuple(range(self.lower, self.upper + 1))
+    def values(self) -> tuple[int | float, ...]:
+        places = range(self.lower, self.upper + 1)
+        if self.unit.denominator == self.offset.denominator == 1:
+            return tuple(int(self.offset) + place * int(self.unit) for place in places)
+        return tuple(float(self.offset + place * self.unit) for place in places)
 
     @property
     def size(self) -> int:
@@ -116,7 +121,7 @@ Cells = ListedKey | RangeKey | Grid
 class OpenKey:
     """A grouping column whose values nobody listed: a value that enough units hold is shown."""
 
-    column: Column
+    expression: Column
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from sfumato.plan.expressions import Column, Condition, Expression
+from sfumato.plan.expressions import Condition, Expression
 from sfumato.plan.lattice import Lattice
 from sfumato.plan.nodes import (
     CountDistinct,
@@ -53,7 +53,7 @@ class QuantileOf:
 
 @dataclass(frozen=True, slots=True)
 class ModeOf:
-    column: Column
+    value: Expression
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ Call = CountRows | CountValues | SumOf | MeanOf | SpreadOf | DistinctOf | Quanti
 @dataclass(frozen=True, slots=True)
 class SelectedKey:
     name: str
-    column: Column
+    expression: Expression
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ class Question:
     table: str
     selected: tuple[SelectedKey | SelectedCall, ...]
     where: Condition | None
-    keys: tuple[Column, ...]
+    keys: tuple[Expression, ...]
     after: After = field(default_factory=After)
 
 
