@@ -66,7 +66,6 @@ SAMPLES: dict[str, tuple[Any, ...]] = {
     "over_key_budget": ("1e-06", "2e-07"),
     "too_many_keys": (1_000_000, 100_000),
     "select_without_group": ("sex",),
-    "not_measured": ("sex", ("n", "income")),
     "bounds_too_wide": ("SUM(income * 1e100 * 1e100 * 1e100)",),
     "duplicate_output": ("n",),
     "plan_refused": ("an aggregate is constant",),

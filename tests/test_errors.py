@@ -50,7 +50,6 @@ SAMPLES: dict[str, tuple[Any, ...]] = {
     "over_key_budget": ("1e-06", "1e-09"),
     "too_many_keys": (10**6, 10**5),
     "select_without_group": ("age",),
-    "not_measured": ("cuont", ["count", "income"]),
     "bounds_too_wide": ("SUM(income * income)",),
     "session_closed": (),
     "duplicate_output": ("n",),

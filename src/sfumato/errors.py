@@ -276,13 +276,6 @@ def select_without_group(name: str) -> Refused:
     )
 
 
-def not_measured(name: str, measured: Iterable[str]) -> UsageError:
-    measured = list(measured)
-    return UsageError(
-        f'"{name}" is not an aggregate of this answer.{did_you_mean(name, measured)}', f"It has {quoted(measured)}."
-    )
-
-
 def bounds_too_wide(call: str) -> Refused:
     return Refused(f"the bounds of {call} are too wide to compute with.", "Use smaller factors.")
 

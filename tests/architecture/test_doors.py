@@ -50,7 +50,7 @@ def test_a_receipt_is_redeemed_in_the_gate_before_anything_is_drawn() -> None:
 
 def test_the_charge_comes_before_the_engine() -> None:
     session = next(source for source in sources() if source.name == "session.py")
-    ask = next(node for node in ast.walk(session.tree) if isinstance(node, ast.FunctionDef) and node.name == "ask")
+    ask = next(node for node in ast.walk(session.tree) if isinstance(node, ast.FunctionDef) and node.name == "_answer")
     lines: dict[str, int] = {}
     for node in ast.walk(ask):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):

@@ -14,7 +14,7 @@ from sfumato.cli.main import COMMANDS
 from sfumato.errors import Refused, UsageError
 from sfumato.kernel.certify import MOST_GROUPS
 from sfumato.plan.functions import FUNCTIONS
-from sfumato.query import bind_calls, sql, sql_expressions
+from sfumato.query import bind_calls, sql, sql_calls, sql_expressions
 from sfumato.schema.columns import Category, Date, Float, Identifier, Int, Text
 from sfumato.schema.numbers import LARGEST_EXPONENT
 from sfumato.schema.policy import COLUMN_TYPES, SECTIONS, Policy, load_policy
@@ -109,6 +109,19 @@ def test_the_refusals_of_the_page_are_refused(declared: Policy) -> None:
     for question, _ in rows:
         with pytest.raises(Refused):
             walk(question.strip("`"), schema=declared.schema, budget=declared.budget)
+
+
+def test_every_aggregate_is_on_the_page(declared: Policy) -> None:
+    shapes = [
+        shape for row in table_rows("sql.md", "aggregate | gives | needs") for shape in re.findall(r"`(.*?)`", row[0])
+    ]
+    listed = {shape.split("(")[0] for shape in shapes}
+    known = {kind.sql_name() for kind in (*sql_calls.SPREADS, *sql_calls.LEVELS)} | sql_calls.BINNED
+    assert listed >= known - {"VARIANCE_POP"} | {"COUNT", "SUM", "AVG", "MODE", "QUANTILE", "VAR_POP"}
+    for shape in shapes:
+        name = "sex" if shape.startswith("MODE") else "age"
+        call = shape.replace("x", name).replace("q)", "0.1)").replace("bins", "5").replace("points", "5")
+        walk(f"SELECT {call} AS a FROM people", schema=declared.schema, budget=declared.budget)
 
 
 def test_every_function_is_on_the_page_and_means_what_the_code_says() -> None:

@@ -22,6 +22,7 @@ SAMPLES: dict[str, tuple[Any, ...]] = {
     "parts_differ": (),
     "keys_need_delta": ("town",),
     "delta_unused": (),
+    "not_measured": ("cuont", ["count", "income"]),
     "too_large": (),
     "argument_wrong": ("ROUND", "whole numbers"),
     "keys_endless": ("LEFT(…)",),

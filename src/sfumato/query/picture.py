@@ -4,10 +4,9 @@ from datetime import date
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from sfumato.errors import not_measured
 from sfumato.plots.answers import cumulative, histogram, steps
 from sfumato.plots.bars import bars
-from sfumato.query.wordings import not_drawable
+from sfumato.query.wordings import not_drawable, not_measured
 
 if TYPE_CHECKING:
     from sfumato.query.finish import Answer

@@ -3,11 +3,11 @@
 from collections.abc import Callable
 from fractions import Fraction
 
-from sfumato.errors import UsageError, not_measured
+from sfumato.errors import UsageError
 from sfumato.kernel.certify import Mechanism
 from sfumato.query.outputs import expected_error
 from sfumato.query.rewrite import KeyColumn, OutputColumn
-from sfumato.query.wordings import error_depends, error_out_of_reach, which_column
+from sfumato.query.wordings import error_depends, error_out_of_reach, not_measured, which_column
 from sfumato.schema.numbers import Number, exact_positive, shown
 
 # Spends of three digits, from 1.00e-6 to 9.99e5.

@@ -1,8 +1,8 @@
 """What this package says when it cannot do something."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from sfumato.errors import Refused, UsageError
+from sfumato.errors import Refused, UsageError, did_you_mean, quoted
 
 
 def error_depends(column: str) -> Refused:
@@ -80,4 +80,11 @@ def keys_endless(text: str) -> Refused:
     return Refused(
         f"GROUP BY {text} has no public list of values.",
         "Group by BIN(x, width), a part of a date, or CASE with constants; its columns need bounds or values.",
+    )
+
+
+def not_measured(name: str, measured: Iterable[str]) -> UsageError:
+    measured = list(measured)
+    return UsageError(
+        f'"{name}" is not an aggregate of this answer.{did_you_mean(name, measured)}', f"It has {quoted(measured)}."
     )
