@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from sfumato.query.finish import Answer
     from sfumato.schema.budget import Budget
     from sfumato.schema.columns import Category, Float, Identifier, Int, Text
+    from sfumato.schema.others import Lookup, Table
     from sfumato.schema.unit import Person, Row
     from sfumato.session import Session, protect
     from sfumato.session import open_policy as open
@@ -26,9 +27,11 @@ __all__ = [
     "Float",
     "Identifier",
     "Int",
+    "Lookup",
     "Person",
     "Row",
     "Session",
+    "Table",
     "Text",
     "accounting",
     "anonymise",
@@ -50,9 +53,11 @@ _HOMES = {
     "Float": "sfumato.schema.columns",
     "Identifier": "sfumato.schema.columns",
     "Int": "sfumato.schema.columns",
+    "Lookup": "sfumato.schema.others",
     "Person": "sfumato.schema.unit",
     "Row": "sfumato.schema.unit",
     "Session": "sfumato.session",
+    "Table": "sfumato.schema.others",
     "Text": "sfumato.schema.columns",
     "open": "sfumato.session",
     "protect": "sfumato.session",

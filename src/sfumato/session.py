@@ -27,6 +27,7 @@ from sfumato.query.sql import parse
 from sfumato.schema.budget import Budget
 from sfumato.schema.columns import Column
 from sfumato.schema.numbers import Number, exact_positive
+from sfumato.schema.others import Lookup, Table
 from sfumato.schema.policy import load_policy
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Unit
@@ -53,8 +54,12 @@ def protect(
     ledger: str | os.PathLike[str] | None = None,
     anchor: str | os.PathLike[str] | None = None,
     analyst: str = DEFAULT_ANALYST,
+    lookups: Mapping[str, Lookup] | None = None,
+    tables: Mapping[str, Table] | None = None,
 ) -> "Session":
     """A session on a CSV or Parquet file, or on a pandas, Polars or Arrow table.
+
+    lookups: public tables to join with. tables: more private tables with the same id.
 
     The ledger lies beside a file by default, `people.parquet` → `people.ledger`; a table in memory needs one named.
     """
@@ -64,7 +69,7 @@ def protect(
     if not isinstance(budget, Budget):
         raise UsageError("budget must be a sf.Budget.", "E.g. budget=sf.Budget(epsilon=3, delta=1e-6).")
     name = table if table is not None else path.stem if path is not None else "data"
-    schema = Schema(name, unit, columns)
+    schema = Schema(name, unit, columns, lookups or {}, tables or {})
     place = Path(ledger) if ledger is not None else Path(path or "").with_suffix(".ledger")
     engine = DuckDBEngine(source, schema)
     opened = Ledger(place, schema=schema, budget=budget, anchor=None if anchor is None else Path(anchor))

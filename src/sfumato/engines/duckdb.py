@@ -1,7 +1,6 @@
 """DuckDB as an engine, not as a boundary: it sees only SQL that `engines.emit` wrote, and can reach nothing else."""
 
 import csv
-import hashlib
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 
 import duckdb
 
+from sfumato.engines.beside import file_version, fingerprint, load_beside
 from sfumato.engines.expressions import quoted
 from sfumato.errors import (
     DataUnreadable,
@@ -69,10 +69,8 @@ class DuckDBEngine:
         self._connection.execute(f"SET disabled_optimizers = '{DISTRUSTED}'")
         self._closed = False
         self._one_at_a_time = Lock()
-        if self._path is not None:
-            self._load_file(self._path, schema)
-        else:
-            self._load_frame(source, schema)
+        self._load(source, schema)
+        self._beside = load_beside(schema, self._load, self._connection.execute)
         self._loaded_version = self._stat() if self._path is not None else self._fingerprint(schema)
         self._lock_down()
 
@@ -85,9 +83,8 @@ class DuckDBEngine:
             raise session_closed()
         if self._pid != os.getpid():
             raise session_of_another_process()
-        if self._path is not None and self._path.suffix.lower() == ".parquet":
-            return self._stat()
-        return self._loaded_version
+        in_place = self._path is not None and self._path.suffix.lower() == ".parquet"
+        return "\n".join([self._stat() if in_place else self._loaded_version, *self._beside.versions()])
 
     def run(self, sql: str) -> list[tuple[Any, ...]]:
         """The rows of a query; a failure says nothing about the data."""
@@ -100,6 +97,12 @@ class DuckDBEngine:
     def close(self) -> None:
         self._closed = True
         self._connection.close()
+
+    def _load(self, source: object, schema: Schema) -> None:
+        if isinstance(source, str | os.PathLike):
+            self._load_file(Path(source).resolve(), schema)
+        else:
+            self._load_frame(source, schema)
 
     def _load_file(self, path: Path, schema: Schema) -> None:
         _check_path(path)
@@ -152,24 +155,16 @@ class DuckDBEngine:
             raise file_unreadable(name, "it is damaged or of another kind than its name says") from None
 
     def _stat(self) -> str:
-        if self._path is None or not self._path.is_file():
-            raise file_missing(str(self._path))
-        status = self._path.stat()
-        return f"{self._path}|{status.st_size}|{status.st_mtime_ns}"
+        return file_version(self._path)
 
     def _fingerprint(self, schema: Schema) -> str:
-        """The content of a frame, whatever the order of its rows."""
-        names = [*schema.columns, *([schema.unit.id] if isinstance(schema.unit, Person) else [])]
-        row = f"hash({', '.join(map(quoted, names))})"
-        found = self._connection.execute(
-            f"SELECT COUNT(*), bit_xor({row}), SUM({row}) FROM {quoted(schema.table)}"
-        ).fetchone()
-        return hashlib.sha256(repr(found).encode()).hexdigest()
+        return fingerprint(schema, self._connection.execute)
 
     def _lock_down(self) -> None:
         """No file, no network, no extension, no Python variable; and nobody can change that again."""
-        if self._path is not None:
-            self._connection.execute(f"SET allowed_paths = [{_text(self._path)}]")
+        paths = [*([self._path] if self._path is not None else []), *self._beside.scanned]
+        if paths:
+            self._connection.execute(f"SET allowed_paths = [{', '.join(map(_text, paths))}]")
         for setting in (
             "enable_external_access = false",
             "python_enable_replacements = false",

@@ -6,9 +6,11 @@ contribution-bounding.md says. No expression can fail on any row: arithmetic is 
 
 from typing import assert_never
 
-from sfumato.engines.expressions import LARGEST_INTEGER, Writer, column, huge, integer, plain_text, quoted, text
+from sfumato.engines.expressions import LARGEST_INTEGER, Writer, column, huge, integer, plain_text, text
+from sfumato.engines.relations import write_source
 from sfumato.plan.lattice import LARGEST
 from sfumato.plan.nodes import Aggregate, CentredSum, CountRows, CountValues, Key, ListedKey, Plan, RangeKey, Sum
+from sfumato.plan.sources import derive, unit_of
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person, Row
 
@@ -21,20 +23,21 @@ def emit(plan: Plan, schema: Schema) -> str:
     Claim: adding or removing one unit moves the vector of each measure by at most its certified sensitivity.
     Proof: docs/proofs/contribution-bounding.md
     """
-    writer = Writer(schema)
-    match plan.unit:
+    writer = Writer(derive(plan.table, schema))
+    rows = f"FROM {write_source(plan.table, schema)} AS t"
+    match unit_of(plan.table, plan.unit):
         case Row():
-            return _for_rows(plan, writer)
-        case Person():
-            return _for_people(plan, plan.unit, writer)
-        case _:
-            assert_never(plan.unit)
+            return _for_rows(plan, rows, writer)
+        case Person() as unit:
+            return _for_people(plan, unit, rows, writer)
+        case unit:
+            assert_never(unit)
 
 
-def _for_rows(plan: Plan, writer: Writer) -> str:
+def _for_rows(plan: Plan, rows: str, writer: Writer) -> str:
     values = _values(plan, writer)
     sums = ", ".join(f"{_plain(a, i, _slot(plan, i))} AS m{i}" for i, a in enumerate(_aggregates(plan)))
-    source = f"FROM {quoted(plan.table)} AS t{_where(plan, writer)}"
+    source = f"{rows}{_where(plan, writer)}"
     if not plan.keys:
         return f"SELECT 0 AS g, {sums}\nFROM (SELECT 1 AS one{values} {source})"
     keys = ", ".join(f"k{i}" for i in range(len(plan.keys)))
@@ -49,14 +52,14 @@ def _for_rows(plan: Plan, writer: Writer) -> str:
     )
 
 
-def _for_people(plan: Plan, unit: Person, writer: Writer) -> str:
+def _for_people(plan: Plan, unit: Person, rows: str, writer: Writer) -> str:
     group = _group_number(plan, [column(key.column.name) for key in plan.keys])
     parts = ", ".join(
         ["COUNT(*) AS n", *(part for i, a in enumerate(_aggregates(plan)) for part in _parts(a, i, _slot(plan, i)))]
     )
     shares = ", ".join(f"COALESCE(SUM({_share(a, i)}), 0) AS m{i}" for i, a in enumerate(_aggregates(plan)))
     person = column(unit.id)
-    source = f"FROM {quoted(plan.table)} AS t{_where(plan, writer, f'{person} IS NOT NULL')}"
+    source = f"{rows}{_where(plan, writer, f'{person} IS NOT NULL')}"
     steps = [
         f"rows AS (\n  SELECT {person} AS u, {group} AS g{_values(plan, writer)} {source})",
         f"pairs AS (\n  SELECT u, g, {parts} FROM rows WHERE g IS NOT NULL GROUP BY u, g)",

@@ -26,6 +26,7 @@ from sfumato.plan.expressions import (
     String,
 )
 from sfumato.plan.nodes import Aggregate, CentredSum, CountRows, CountValues, ListedKey, Measure, Plan, Sum
+from sfumato.plan.sources import Lookup, OnUnit, PerUnit, Rows, Source, derive, unit_of
 from sfumato.schema.columns import Identifier
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person, Row, Unit
@@ -68,8 +69,9 @@ def certify(plan: Plan, schema: Schema, currency: Currency) -> Certified:
     adding or removing one.
     Proof: docs/proofs/contribution-bounding.md
     """
-    if plan.unit != schema.unit or plan.table != schema.table:
+    if plan.unit != schema.unit:
         raise plan_refused("it protects another unit or asks another table")
+    columns = _certified_source(plan.table, schema)
     if not plan.measures:
         raise plan_refused("it measures nothing")
     if not 0 < plan.groups <= MOST_GROUPS:
@@ -87,14 +89,45 @@ def certify(plan: Plan, schema: Schema, currency: Currency) -> Certified:
     used += _columns(plan.where) if plan.where is not None else []
     for measure in plan.measures:
         used += [] if isinstance(measure.aggregate, CountRows) else _columns(measure.aggregate.value)
+    _check_columns(used, columns)
+    unit = unit_of(plan.table, plan.unit)
+    releases = tuple(_release(measure, unit, currency) for measure in plan.measures)
+    total = sum((_price(release, currency) for release in releases), Fraction(0))
+    return Certified(plan, releases, Cost(currency, total), plan.digest())
+
+
+def _certified_source(source: Source, schema: Schema) -> Schema:
+    """The columns the plan may use.
+
+    Claim: the source keeps the unit (every row is of one unit and depends on that unit's rows and public tables
+    alone), and no identifier is used on the way.
+    Proof: docs/proofs/contribution-bounding.md, "Rows from several tables"
+    """
+    match source:
+        case str():
+            pass
+        case Rows(source=inner, where=where, columns=computed):
+            used = [name for column in computed for name in _columns(column.value)]
+            _check_columns(used + ([] if where is None else _columns(where)), _certified_source(inner, schema))
+        case PerUnit(source=inner, where=where, columns=folded):
+            used = [name for column in folded for name in _columns(column.value)]
+            _check_columns(used + ([] if where is None else _columns(where)), _certified_source(inner, schema))
+        case Lookup(source=inner, column=name):
+            _check_columns([name], _certified_source(inner, schema))
+        case OnUnit(left=left, right=right, columns=taken):
+            _certified_source(left, schema)
+            _check_columns([column.column for column in taken], _certified_source(right, schema))
+        case _:
+            raise plan_refused(f"it holds an unknown {type(source).__name__}")
+    return derive(source, schema)
+
+
+def _check_columns(used: list[str], schema: Schema) -> None:
     for name in used:
         if name not in schema.columns:
             raise unknown_column(name, schema.visible)
         if isinstance(schema.columns[name], Identifier):
             raise identifier_used(name)
-    releases = tuple(_release(measure, plan.unit, currency) for measure in plan.measures)
-    total = sum((_price(release, currency) for release in releases), Fraction(0))
-    return Certified(plan, releases, Cost(currency, total), plan.digest())
 
 
 def _release(measure: Measure, unit: Unit, currency: Currency) -> CertifiedRelease:

@@ -12,6 +12,7 @@ from typing import Literal
 
 from sfumato.plan.expressions import Column, Condition, Expression
 from sfumato.plan.lattice import Lattice
+from sfumato.plan.sources import Source
 from sfumato.schema.columns import CategoryValue
 from sfumato.schema.unit import Unit
 
@@ -92,7 +93,7 @@ class Measure:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    table: str
+    table: Source
     unit: Unit
     where: Condition | None
     keys: tuple[Key, ...]

@@ -10,14 +10,15 @@ from sfumato.errors import (
     not_supported,
     select_without_group,
     too_many_keys,
-    unknown_table,
 )
 from sfumato.kernel.certify import MOST_GROUPS
 from sfumato.plan.expressions import Column, Condition
 from sfumato.plan.nodes import Key, ListedKey, RangeKey
+from sfumato.plan.sources import Source
 from sfumato.query.after import After
 from sfumato.query.bind_calls import bind_call
 from sfumato.query.bind_expressions import bind_condition, resolve
+from sfumato.query.bind_sources import bind_source
 from sfumato.query.question import BoundCall, Question, SelectedCall, SelectedKey
 from sfumato.schema.columns import Category, Int
 from sfumato.schema.table import Schema
@@ -41,12 +42,12 @@ class BoundQuestion:
     keys: tuple[Key, ...]
     selected: tuple[BoundKey | BoundAggregate, ...]
     after: After = field(default_factory=After)
+    table: Source = field(kw_only=True)
 
 
 def bind(question: Question, schema: Schema) -> BoundQuestion:
     """Everything the plan needs made explicit, or Refused with the reason."""
-    if question.table.casefold() != schema.table.casefold():
-        raise unknown_table(question.table, schema.table)
+    table, schema = bind_source(question.table, schema)
     columns = [resolve(column, schema) for column in question.keys]
     keys = tuple(_key(column, schema) for column in columns)
     groups = 1
@@ -72,7 +73,7 @@ def bind(question: Question, schema: Schema) -> BoundQuestion:
         )
     where = None if question.where is None else bind_condition(question.where, schema)
     question.after.check({item.name: isinstance(item, BoundKey) and _shows_text(keys[item.key]) for item in selected})
-    return BoundQuestion(where, keys, tuple(selected), question.after)
+    return BoundQuestion(where, keys, tuple(selected), question.after, table=table)
 
 
 def _shows_text(key: Key) -> bool:

@@ -23,19 +23,19 @@ def bind_call(item: SelectedCall, schema: Schema) -> BoundCall:
             return CountValues(bind_value(value, schema))
         case SumOf(value=value):
             bound = bind_number(value, schema)
-            lattice = _lattice(bound, item.text, schema)
+            lattice = lattice_of(bound, item.text, schema)
             if lattice.lower == lattice.upper == 0:
                 raise not_supported(item.text, "It is 0 whatever the data is; ask about a column.")
             return Sum(bound, lattice)
         case MeanOf(value=value):
             bound = bind_number(value, schema)
-            lattice = _lattice(bound, item.text, schema)
+            lattice = lattice_of(bound, item.text, schema)
             if lattice.lower == lattice.upper:
                 raise not_supported(item.text, "It is the same whatever the data is; ask about a column.")
             return Mean(bound, lattice)
         case SpreadOf(value=value, sample=sample, root=root):
             bound = bind_number(value, schema)
-            lattice = _lattice(bound, item.text, schema)
+            lattice = lattice_of(bound, item.text, schema)
             if lattice.lower == lattice.upper:
                 raise not_supported(item.text, "It is the same whatever the data is; ask about a column.")
             lower, upper = lattice.lower * lattice.step, lattice.upper * lattice.step
@@ -48,7 +48,7 @@ def bind_call(item: SelectedCall, schema: Schema) -> BoundCall:
             assert_never(item.call)
 
 
-def _lattice(value: Expression, text: str, schema: Schema) -> Lattice:
+def lattice_of(value: Expression, text: str, schema: Schema) -> Lattice:
     found = value_range(value, text, schema)
     if found.bounds is None:
         raise no_bounds(text, first_column(value))

@@ -23,6 +23,7 @@ from sfumato.plan.expressions import (
 from sfumato.schema.columns import Category, Float, Identifier, Int, Text
 from sfumato.schema.columns import Column as Declared
 from sfumato.schema.table import Schema
+from sfumato.schema.unit import Person
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +36,13 @@ class Range:
 
 def resolve(column: Column, schema: Schema) -> Column:
     """The declared column a typed name means: exactly that name, or the only one that differs in case."""
+    column = Column(schema.meant(column.name))
     if column.name in schema.columns:
         name = column.name
     else:
         alike = [known for known in schema.columns if known.casefold() == column.name.casefold()]
+        if isinstance(schema.unit, Person) and column.name.casefold() == schema.unit.id.casefold():
+            raise identifier_used(schema.unit.id)
         if len(alike) != 1:
             raise unknown_column(column.name, schema.visible)
         name = alike[0]

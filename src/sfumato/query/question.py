@@ -7,6 +7,7 @@ from sfumato.plan.expressions import Column, Condition, Expression
 from sfumato.plan.lattice import Lattice
 from sfumato.plan.nodes import CountRows, CountValues, Sum
 from sfumato.query.after import After
+from sfumato.query.asked import From
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,7 @@ class SelectedCall:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    table: str
+    table: str | From
     selected: tuple[SelectedKey | SelectedCall, ...]
     where: Condition | None
     keys: tuple[Column, ...]

@@ -14,7 +14,9 @@ from sfumato.plan.expressions import Column
 from sfumato.query.after import After, Order
 from sfumato.query.question import Question, SelectedCall, SelectedKey
 from sfumato.query.sql_calls import read_call
-from sfumato.query.sql_expressions import DEEPEST, only, read_column, read_condition, read_name, refuse
+from sfumato.query.sql_expressions import DEEPEST, only, read_column, read_condition, read_name
+from sfumato.query.sql_refusals import refuse_by_kind
+from sfumato.query.sql_sources import read_from, read_with
 
 LONGEST = 10_000
 
@@ -22,6 +24,8 @@ OPENING = {TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.
 CLOSING = {TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE, TokenType.END}
 PREFIX = {TokenType.NOT, TokenType.DASH, TokenType.PLUS, TokenType.TILDE}
 
+TABLES = ("with", "with_", "from", "from_", "joins")
+CLAUSES = ("expressions", *TABLES, "where", "group", "having", "order", "limit", "offset")
 BEFORE_BRACKET = {"AND", "BETWEEN", "GROUP BY", "IN", "IS", "NOT", "OR", "SELECT", "WHERE"}
 MOST_CALLS = 4  # one inside another; the language has none inside another
 
@@ -41,8 +45,9 @@ def parse(text: str) -> Question:
 
 
 def _question(select: exp.Select) -> Question:
-    only(select, "expressions", "from", "from_", "where", "group", "having", "order", "limit", "offset")
-    table, alias = _source(select.args.get("from_") or select.args.get("from"))
+    refuse_by_kind(select)
+    only(select, *CLAUSES)
+    table, alias = read_from(select, read_with(select))
     where = select.args.get("where")
     group = select.args.get("group")
     keys: tuple[Column, ...] = ()
@@ -137,6 +142,8 @@ def _statement(text: str) -> exp.Select:
     ]
     if len(found) != 1:
         raise not_sql("it must be one statement") if found else not_sql("it is empty")
+    if isinstance(found[0], exp.SetOperation):
+        refuse_by_kind(found[0])
     if not isinstance(found[0], exp.Select):
         raise not_sql("it is not a SELECT")
     return found[0]
@@ -144,7 +151,7 @@ def _statement(text: str) -> exp.Select:
 
 def _check_depth(tokens: list[Token]) -> None:
     """Refuse what nests too deep, before the parser, some of whose rules take twice as long for each level."""
-    depth = run = joins = 0  # casts count as joins: the language has neither
+    depth = run = joins = 0  # casts count as joins: the language has none
     costly: list[bool] = []  # of each open bracket: whether a word stands before it, or it is square
     before = ""
     for token in tokens:
@@ -169,23 +176,6 @@ def _where_it_stopped(error: sqlglot.errors.ParseError) -> str:
     return f"it stops making sense at {word[:40]!r}" if word else "it ends too early"
 
 
-def _source(node: exp.Expr | None) -> tuple[str, str]:
-    """The table's name and the name columns may be qualified with."""
-    if node is None:
-        raise not_supported("a question without FROM", "Add FROM and the table's name.")
-    only(node, "this")
-    table = node.this
-    if not isinstance(table, exp.Table) or not isinstance(table.this, exp.Identifier):
-        refuse(table)
-    only(table, "this", "alias")
-    name = str(table.this.this)
-    alias = table.args.get("alias")
-    if alias is None:
-        return name, name
-    only(alias, "this")
-    return name, read_name(alias.this)
-
-
 def _selected(node: exp.Expr, keys: tuple[Column, ...], alias: str) -> SelectedKey | SelectedCall:
     name = None
     if isinstance(node, exp.Alias):
@@ -197,5 +187,5 @@ def _selected(node: exp.Expr, keys: tuple[Column, ...], alias: str) -> SelectedK
         column = read_column(node, alias)
         if column.name.casefold() not in {key.name.casefold() for key in keys}:
             raise select_without_group(column.name)
-        return SelectedKey(name or column.name, column)
+        return SelectedKey(name or node.name, column)
     return read_call(node, name, alias)
