@@ -778,7 +778,12 @@ def within(seconds: float) -> Iterator[None]:
 
 # Every node of an accepted question, with the parts it may have.
 KNOWN: dict[type[exp.Expr], set[str]] = {
-    exp.Select: {"expressions", "from_", "where", "group", "having", "order", "limit", "offset"},
+    exp.Select: {"expressions", "with_", "from_", "joins", "where", "group", "having", "order", "limit", "offset"},
+    exp.With: {"expressions"},
+    exp.CTE: {"this", "alias"},
+    exp.Subquery: {"this", "alias"},
+    exp.Join: {"this", "side", "kind", "on", "using"},
+    **{node: {"this"} for node in (exp.Min, exp.Max)},
     exp.Having: {"this"},
     exp.Order: {"expressions"},
     exp.Ordered: {"this", "desc", "nulls_first"},

@@ -57,9 +57,9 @@ def _copy_lookup(name: str, loaded: str, key: str, execute: Execute) -> None:
     execute(f"CREATE TABLE {named} AS SELECT * FROM {loaded} WHERE {column} IS NOT NULL")
     repeated = execute(
         f"SELECT {column} FROM {named} GROUP BY {column} HAVING COUNT(*) > 1 ORDER BY 1 LIMIT 1"
-    ).fetchone()
-    if repeated is not None:
-        raise lookup_repeats(name, key, repr(repeated[0]))
+    ).fetchall()
+    if repeated:
+        raise lookup_repeats(name, key, repr(repeated[0][0]))
 
 
 def _with_ids_alike(name: str, loaded: str, schema: Schema, execute: Execute) -> None:
@@ -84,5 +84,5 @@ def fingerprint(schema: Schema, execute: Execute) -> str:
     """The content of a table, whatever the order of its rows."""
     names = [*schema.columns, *([schema.unit.id] if isinstance(schema.unit, Person) else [])]
     row = f"hash({', '.join(map(quoted, names))})"
-    found = execute(f"SELECT COUNT(*), bit_xor({row}), SUM({row}) FROM {quoted(schema.table)}").fetchone()
-    return hashlib.sha256(repr(found).encode()).hexdigest()
+    found = execute(f"SELECT COUNT(*), bit_xor({row}), SUM({row}) FROM {quoted(schema.table)}").fetchall()
+    return hashlib.sha256(repr(found[0]).encode()).hexdigest()

@@ -92,7 +92,8 @@ def _fold(each: Folded, value: str, person: Person) -> str:
         case "sum":
             low, high = (huge(person.max_rows * end) for end in (min(lattice.lower, 0), max(lattice.upper, 0)))
             clamped = f"LEAST(GREATEST(SUM({value}), {low}), {high})"  # these two pass over NULL
-            return f"CAST(CASE WHEN COUNT({value}) > 0 THEN {clamped} END AS {kind}){scaled}"
+            total = f"CAST(CASE WHEN COUNT({value}) > 0 THEN {clamped} END AS BIGINT)"
+            return total if lattice.exponent == 0 else f"CAST({total} AS DOUBLE){step}"
         case "mean":
             return f"CAST(SUM({value}) AS DOUBLE) / nullif(COUNT({value}), 0){step}"
         case "least":
