@@ -8,7 +8,7 @@ import pytest
 import sfumato as sf
 from sfumato.errors import Refused
 from sfumato.query.sql import MOST_CALLS
-from sfumato.query.sql_sources import MOST_TABLES
+from sfumato.query.sql_sources import MOST_LEVELS, MOST_TABLES
 from tests.query.test_reference import blocks, page, table_rows
 
 PEOPLE = [(1, 20, "f", "a"), (1, 20, "f", "a"), (2, 60, "m", "b"), (3, 40, "f", "z"), (4, 30, "m", "a")]
@@ -69,6 +69,7 @@ def test_the_limits_of_the_page_are_those_of_the_code() -> None:
     assert dict(table_rows("joins.md", "what | at most")) == {
         "tables in a question, each as often as it is used": str(MOST_TABLES),
         "`JOIN` words in a question": str(MOST_CALLS),
+        "sub-queries made of one another": str(MOST_LEVELS),
     }
 
 

@@ -29,13 +29,14 @@ class SelectedFold:
 
 @dataclass(frozen=True, slots=True)
 class SubQuery:
-    """A SELECT in brackets or under WITH; `size` counts the tables in it."""
+    """A SELECT in brackets or under WITH; `size` counts its tables, `depth` the sub-queries one inside another."""
 
     table: "str | From"
     where: Condition | None
     keys: tuple[Column, ...]
     selected: tuple[EveryColumn | SelectedValue | SelectedFold, ...]
     size: int
+    depth: int
 
 
 @dataclass(frozen=True, slots=True)

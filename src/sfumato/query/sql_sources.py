@@ -5,11 +5,9 @@ from fractions import Fraction
 
 from sqlglot import exp
 
-from sfumato.plan.expressions import Number
-from sfumato.plan.nodes import CountRows, CountValues
+from sfumato.plan.expressions import Expression, Number
 from sfumato.plan.sources import FoldName
 from sfumato.query.asked import EveryColumn, From, Item, Join, Scope, SelectedFold, SelectedValue, SubQuery
-from sfumato.query.question import MeanOf, SumOf
 from sfumato.query.source_wordings import (
     column_unnamed,
     fold_unknown,
@@ -18,13 +16,23 @@ from sfumato.query.source_wordings import (
     nested_with,
     sub_query_limited,
     sub_query_unnamed,
+    too_many_levels,
     too_many_tables,
     without_from,
 )
-from sfumato.query.sql_calls import read_call
 from sfumato.query.sql_expressions import only, read_column, read_condition, read_expression, read_name, refuse
 
 MOST_TABLES = 8  # in all, each counted as often as it is used
+MOST_LEVELS = 5  # of sub-queries, one inside another or made of another
+
+# What an aggregate is over one person's rows, and what its column is called.
+FOLDS: dict[type[exp.Expr], tuple[FoldName, str]] = {
+    exp.Count: ("count", "count"),
+    exp.Sum: ("sum", "sum"),
+    exp.Avg: ("mean", "avg"),
+    exp.Min: ("least", "min"),
+    exp.Max: ("most", "max"),
+}
 
 Known = Mapping[str, SubQuery]
 
@@ -63,11 +71,12 @@ def read_from(select: exp.Select, known: Known) -> tuple[str | From, Scope]:
     return source, Scope(*names)
 
 
+def _items(source: str | From) -> list[Item]:
+    return [Item(source, source)] if isinstance(source, str) else [source.first, *(join.item for join in source.joins)]
+
+
 def _size(source: str | From) -> int:
-    if isinstance(source, str):
-        return 1
-    items = [source.first, *(join.item for join in source.joins)]
-    return sum(1 if isinstance(item.table, str) else item.table.size for item in items)
+    return sum(1 if isinstance(item.table, str) else item.table.size for item in _items(source))
 
 
 def _item(node: exp.Expr, known: Known) -> Item:
@@ -109,7 +118,7 @@ def _join(node: exp.Join, before: Scope, known: Known) -> Join:
     if using:
         if len(using) != 1:
             raise join_condition("USING names several columns")
-        name = read_name(using[0] if not isinstance(using[0], exp.Column) else using[0].this)
+        name = read_name(using[0])
         return Join(item, inner, read_column(exp.column(exp.to_identifier(name, quoted=True)), before), name, True)
     while isinstance(on, exp.Paren):
         on = on.this
@@ -138,6 +147,9 @@ def _sub_query(select: exp.Expr, known: Known) -> SubQuery:
             raise sub_query_limited(part.upper())
     only(select, "expressions", "from", "from_", "joins", "where", "group")
     source, scope = read_from(select, known)
+    depth = 1 + max((item.table.depth for item in _items(source) if isinstance(item.table, SubQuery)), default=0)
+    if depth > MOST_LEVELS:
+        raise too_many_levels(MOST_LEVELS)
     where, group = select.args.get("where"), select.args.get("group")
     if group is not None:
         only(group, "expressions")
@@ -147,6 +159,7 @@ def _sub_query(select: exp.Expr, known: Known) -> SubQuery:
         keys=() if group is None else tuple(read_column(node, scope) for node in group.expressions),
         selected=tuple(_selected(node, scope) for node in select.expressions),
         size=_size(source),
+        depth=depth,
     )
 
 
@@ -167,23 +180,14 @@ def _selected(node: exp.Expr, scope: Scope) -> EveryColumn | SelectedValue | Sel
 
 def _fold(node: exp.AggFunc, name: str | None, scope: Scope) -> SelectedFold:
     text = node.sql()[:80]
-    how: FoldName
-    match node:
-        case exp.Min(this=argument) | exp.Max(this=argument):
-            only(node, "this")
-            how, label = ("least", "min") if isinstance(node, exp.Min) else ("most", "max")
-            value = read_expression(argument, scope, 0)
-            own = f"{label}_{argument.name}" if isinstance(argument, exp.Column) else label
-            return SelectedFold(name or own, how, value, text)
-        case exp.Count() | exp.Sum() | exp.Avg():
-            call = read_call(node, name, scope)
-            match call.call:
-                case CountRows():
-                    return SelectedFold(call.name, "count", Number(Fraction(1)), text)
-                case CountValues(value=value):
-                    return SelectedFold(call.name, "count", value, text)
-                case SumOf(value=value):
-                    return SelectedFold(call.name, "sum", value, text)
-                case MeanOf(value=value):
-                    return SelectedFold(call.name, "mean", value, text)
-    raise fold_unknown(text)
+    if type(node) not in FOLDS or isinstance(node.this, exp.Distinct):
+        raise fold_unknown(text)
+    how, label = FOLDS[type(node)]
+    only(node, "this", "big_int")
+    if isinstance(node, exp.Count) and isinstance(node.this, exp.Star):
+        only(node.this)
+        value: Expression = Number(Fraction(1))
+    else:
+        value = read_expression(node.this, scope, 0)
+    own = f"{label}_{node.this.name}" if isinstance(node.this, exp.Column) else label
+    return SelectedFold(name or own, how, value, text)
