@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from sfumato import accounting, anonymise, attacks, audit, datasets, errors, geo, local, noise
     from sfumato.query.finish import Answer
-    from sfumato.schema.budget import Budget
+    from sfumato.schema.budget import Budget, Spend
     from sfumato.schema.columns import Category, Float, Identifier, Int, Text
     from sfumato.schema.others import Lookup, Table
     from sfumato.schema.unit import Person, Row
@@ -31,6 +31,7 @@ __all__ = [
     "Person",
     "Row",
     "Session",
+    "Spend",
     "Table",
     "Text",
     "accounting",
@@ -57,6 +58,7 @@ _HOMES = {
     "Person": "sfumato.schema.unit",
     "Row": "sfumato.schema.unit",
     "Session": "sfumato.session",
+    "Spend": "sfumato.schema.budget",
     "Table": "sfumato.schema.others",
     "Text": "sfumato.schema.columns",
     "open": "sfumato.session",

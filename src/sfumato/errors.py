@@ -262,8 +262,19 @@ def identifier_used(name: str) -> Refused:
 def keys_undeclared(name: str) -> Refused:
     return Refused(
         f'GROUP BY "{name}" needs declared keys.',
-        f'Declare {name} as type = "category" with values, or as type = "int" with bounds.',
+        f'Declare {name} as type = "category" with values, as "int" with bounds, or as "text" to discover its values.',
     )
+
+
+def keys_need_delta(name: str) -> Refused:
+    return Refused(
+        f'the values of "{name}" are not declared, and finding them needs a budget with delta > 0.',
+        f'Declare {name} as type = "category" with values, or set delta (1e-6) in the budget of a new ledger.',
+    )
+
+
+def delta_unused() -> UsageError:
+    return UsageError("this question discovers no keys, so it takes no delta.", "Leave delta out of the spend.")
 
 
 def too_many_keys(count: int, limit: int) -> Refused:
@@ -301,6 +312,13 @@ def plan_refused(reason: str) -> Refused:
 
 def spend_too_small(shown: str) -> UsageError:
     return UsageError(f"spend={shown} is too small to buy any answer.", "Spend more, e.g. spend=0.1.")
+
+
+def over_key_budget(delta: str, left: str) -> BudgetExceeded:
+    return BudgetExceeded(
+        f"discovering keys here takes a delta of {delta}; {left} is left for that.",
+        "Declare the keys, or ask with a smaller one: spend=sf.Spend(epsilon=0.5, delta=1e-9).",
+    )
 
 
 def over_budget(cost: str, owner: str, left: str, limit: str) -> BudgetExceeded:

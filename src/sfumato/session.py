@@ -8,15 +8,16 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from sfumato.engines.arrange import arrange
+from sfumato.engines.arrange import gather
 from sfumato.engines.duckdb import DuckDBEngine
 from sfumato.engines.emit import emit
-from sfumato.errors import UsageError, ledger_needed, missing_argument
+from sfumato.errors import UsageError, delta_unused, ledger_needed, missing_argument
 from sfumato.kernel.certify import Certified, certify
 from sfumato.kernel.entropy import SystemEntropy
 from sfumato.kernel.gate import release
 from sfumato.ledger.ledger import Balance, Charge, Ledger, Payment, Stored, now
 from sfumato.ledger.terms import Terms
+from sfumato.plan.parts import parts
 from sfumato.query.after import After
 from sfumato.query.allocate import allocate
 from sfumato.query.bind import bind
@@ -24,9 +25,9 @@ from sfumato.query.explain import Explanation, explain
 from sfumato.query.finish import Answer, finish
 from sfumato.query.rewrite import OutputColumn, rewrite
 from sfumato.query.sql import parse
-from sfumato.schema.budget import Budget
+from sfumato.schema.budget import Budget, Spend
 from sfumato.schema.columns import Column
-from sfumato.schema.numbers import Number, exact_positive
+from sfumato.schema.numbers import Number
 from sfumato.schema.others import Lookup, Table
 from sfumato.schema.policy import load_policy
 from sfumato.schema.table import Schema
@@ -84,7 +85,7 @@ class Prepared:
     certified: Certified
     columns: tuple[OutputColumn, ...]
     after: After
-    sql: str
+    sql: tuple[str, ...]
 
 
 class Session:
@@ -101,7 +102,7 @@ class Session:
         self._entropy = SystemEntropy()
 
     def ask(
-        self, question: str, *, spend: Number | None = None, fresh: bool = False, request: str | None = None
+        self, question: str, *, spend: Number | Spend | None = None, fresh: bool = False, request: str | None = None
     ) -> Answer:
         """Answer a question: certify it, pay for it, then look.
 
@@ -115,7 +116,7 @@ class Session:
         if isinstance(paid, Stored):
             released, when = paid.release, paid.when
         else:
-            integers = arrange(certified.plan, self._engine.run(prepared.sql))
+            integers = gather(certified.plan, [self._engine.run(sql) for sql in prepared.sql])
             released = self.ledger.store(release(certified, paid, integers, self._entropy))
             when = now()
         return finish(
@@ -123,18 +124,19 @@ class Session:
             certified,
             prepared.columns,
             released,
-            cost=self._terms.cost(prepared.spend),
+            cost=self._terms.cost(prepared.spend, certified.cost.delta),
             balance=self.budget,
             when=when,
             cached=isinstance(paid, Stored),
             after=prepared.after,
         )
 
-    def explain(self, question: str, *, spend: Number | None = None) -> Explanation:
+    def explain(self, question: str, *, spend: Number | Spend | None = None) -> Explanation:
         """Plan, sensitivity, cost, expected error and SQL of a question; touches neither data nor budget."""
         prepared = self._prepare(question, spend)
         certified = prepared.certified
-        return explain(question, certified, prepared.columns, prepared.sql, self._terms.cost(prepared.spend))
+        cost = self._terms.cost(prepared.spend, certified.cost.delta)
+        return explain(question, certified, prepared.columns, ";\n".join(prepared.sql), cost)
 
     @property
     def budget(self) -> Balance:
@@ -157,16 +159,19 @@ class Session:
     ) -> None:
         self.close()
 
-    def _prepare(self, question: str, spend: Number | None) -> Prepared:
+    def _prepare(self, question: str, spend: Number | Spend | None) -> Prepared:
         if spend is None:
             raise missing_argument("spend", "spend=0.5")
-        amount = exact_positive(spend, "spend")
-        price = self._terms.price(amount)
+        wanted = spend if isinstance(spend, Spend) else Spend(spend)
+        price = self._terms.price(wanted.epsilon)
         bound = bind(parse(question), self.schema)
         draft = rewrite(bound)
-        plan = allocate(bound, draft, self.schema, price)
+        plan = allocate(bound, draft, self.schema, price, self._terms.for_keys(wanted.delta))
         certified = certify(plan, self.schema, price.currency)
-        return Prepared(amount, certified, draft.columns, bound.after, emit(plan, self.schema))
+        sql = tuple(emit(part.plan, self.schema) for part in parts(plan))
+        if wanted.delta is not None and not plan.open:
+            raise delta_unused()
+        return Prepared(wanted.epsilon, certified, draft.columns, bound.after, sql)
 
 
 def _request(request: str | None) -> str | None:

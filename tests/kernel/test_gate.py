@@ -135,6 +135,8 @@ def test_every_group_of_every_measure_gets_gaussian_noise_of_its_own() -> None:
 
 
 def test_a_twin_that_gives_all_groups_the_same_noise_is_caught() -> None:
-    twin = mutant(gate, "noise[measure][group] for", "noise[measure][0] for")
+    twin = mutant(
+        gate, "mechanism.draw(len(entries), entropy).tolist()", "mechanism.draw(1, entropy).tolist() * len(entries)"
+    )
     count, _ = noise_of("epsilon", "laplace", Fraction(1, 2), twin)
     assert chi_square(*laplace_cells(count, Fraction(2))) < 1e-6

@@ -160,8 +160,8 @@ PLANTED = (
     Mutant(
         "one-noise-for-all-groups",
         "kernel/gate.py",
-        "certified_release.mechanism.draw(plan.groups, entropy).tolist() for",
-        "certified_release.mechanism.draw(1, entropy).tolist() * plan.groups for",
+        "mechanism.draw(len(entries), entropy).tolist()",
+        "mechanism.draw(1, entropy).tolist() * len(entries)",
         "differences between groups carry no noise at all",
         (GATE,),
     ),

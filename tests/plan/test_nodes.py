@@ -23,7 +23,25 @@ from sfumato.plan.expressions import (
     String,
 )
 from sfumato.plan.lattice import Lattice
-from sfumato.plan.nodes import CentredSum, CountRows, CountValues, ListedKey, Measure, Plan, RangeKey, Sum
+from sfumato.plan.nodes import (
+    CentredSum,
+    CountDistinct,
+    CountPeople,
+    CountRows,
+    CountValues,
+    Cumulative,
+    Grid,
+    Histogram,
+    ListedKey,
+    Measure,
+    MostFrequent,
+    OpenKey,
+    Plan,
+    Quantiles,
+    RangeKey,
+    Selection,
+    Sum,
+)
 from sfumato.plan.sources import Computed, Folded, Lookup, OnUnit, PerUnit, Rows, Taken
 from sfumato.schema.columns import Category, Float, Int, Text
 from sfumato.schema.unit import Person, Row
@@ -31,6 +49,7 @@ from sfumato.schema.unit import Person, Row
 AGE, ONE = Column("age"), Number(Fraction(1))
 LATTICE = Lattice(0, 5, -1)
 TEST = Comparison("=", AGE, ONE)
+GRID = Grid(AGE, Fraction(0), Fraction(5), 9)
 MADE = Computed("a", AGE, Int(0, 1))
 
 
@@ -106,6 +125,24 @@ DIFFERENT: list[dict[str, Any]] = [
     measured(Sum(Negative(AGE), LATTICE)),
     *({"measures": (Measure(Sum(Arithmetic(op, AGE, ONE), LATTICE), "laplace", Fraction(1)),)} for op in "+-*/"),
     measured(Sum(Arithmetic("-", ONE, AGE), LATTICE)),
+    measured(CountDistinct(AGE)),
+    measured(CountPeople()),
+    *(
+        measured(kind(grid))
+        for kind in (Histogram, Cumulative, MostFrequent)
+        for grid in (GRID, Grid(AGE, Fraction(0), Fraction(5), 8))
+    ),
+    measured(Histogram(Grid(AGE, Fraction(1), Fraction(5), 9))),
+    measured(Histogram(Grid(AGE, Fraction(0), Fraction(6), 9))),
+    measured(Histogram(Grid(ONE, Fraction(0), Fraction(5), 9))),
+    measured(Quantiles(GRID, (Fraction(1, 2),))),
+    measured(Quantiles(GRID, (Fraction(1, 4), Fraction(1, 2)))),
+    measured(MostFrequent(ListedKey(AGE, (1, 2)))),
+    {"keys": (OpenKey(AGE),)},
+    {"keys": (OpenKey(Column("name")),)},
+    {"selection": Selection(Fraction(1), Fraction(1, 2))},
+    {"selection": Selection(Fraction(1, 2), Fraction(1, 2))},
+    {"selection": Selection(Fraction(1), Fraction(1, 3))},
     {"where": TEST},
     {"where": Comparison("<", AGE, ONE)},
     {"where": Comparison("=", ONE, AGE)},

@@ -10,6 +10,7 @@ from sfumato.kernel.certify import Certified, certify
 from sfumato.kernel.cost import Cost
 from sfumato.ledger.terms import Terms
 from sfumato.plan.nodes import Plan
+from sfumato.plan.parts import parts
 from sfumato.query.allocate import allocate
 from sfumato.query.bind import BoundQuestion, bind
 from sfumato.query.rewrite import Draft, rewrite
@@ -55,7 +56,7 @@ class Walk:
     price: Cost
     plan: Plan
     certified: Certified
-    sql: str
+    sql: tuple[str, ...]
 
 
 def walk(
@@ -64,5 +65,6 @@ def walk(
     price = Terms(budget).price(spend)
     bound = bind(parse(question), schema)
     draft = rewrite(bound)
-    plan = allocate(bound, draft, schema, price)
-    return Walk(bound, draft, price, plan, certify(plan, schema, price.currency), emit(plan, schema))
+    plan = allocate(bound, draft, schema, price, Terms(budget).for_keys(None))
+    sql = tuple(emit(part.plan, schema) for part in parts(plan))
+    return Walk(bound, draft, price, plan, certify(plan, schema, price.currency), sql)

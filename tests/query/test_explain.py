@@ -64,7 +64,7 @@ def test_what_people_read() -> None:
     assert "    sensitivity 1: one row adds at most 1 to one group" in lines
     assert any("discrete laplace noise, standard deviation 11.3" in line for line in lines)
     assert "Error bars (95 %):" in lines
-    assert "  a: depends on the size of the group" in lines
+    assert "  a: depends on the answer" in lines
     assert "\n".join(lines).endswith(walk(QUESTION).sql)
 
 
@@ -74,6 +74,7 @@ def test_what_json_prints() -> None:
         "question",
         "unit",
         "groups",
+        "keys",
         "cost",
         "steps",
         "expected_error",

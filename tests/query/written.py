@@ -17,9 +17,26 @@ from sfumato.plan.expressions import (
     OneOf,
     String,
 )
-from sfumato.plan.nodes import Aggregate, CentredSum, CountRows, CountValues, Key, ListedKey, Plan, Sum
+from sfumato.plan.nodes import (
+    Aggregate,
+    Cells,
+    CentredSum,
+    CountDistinct,
+    CountPeople,
+    CountRows,
+    CountValues,
+    Cumulative,
+    Grid,
+    Histogram,
+    ListedKey,
+    MostFrequent,
+    OpenKey,
+    Plan,
+    Quantiles,
+    Sum,
+)
 from sfumato.plan.sources import Lookup, OnUnit, PerUnit, Rows, Source, Taken
-from sfumato.query.rewrite import KeyColumn, MeanColumn, OutputColumn, SpreadColumn
+from sfumato.query.rewrite import KeyColumn, MeanColumn, OutputColumn, QuantileColumn, SpreadColumn
 
 
 def summary(plan: Plan, columns: tuple[OutputColumn, ...]) -> str:
@@ -64,7 +81,9 @@ def _declared(column: object) -> str:
     return type(column).__name__ + (f" {'..'.join(bounds)}" if bounds else "")
 
 
-def _key(key: Key) -> str:
+def _key(key: Cells | OpenKey) -> str:
+    if isinstance(key, OpenKey):
+        return f"{key.column.name}, discovered"
     if isinstance(key, ListedKey):
         return f"{key.column.name} in {', '.join(repr(value) for value in key.values)}"
     return f"{key.column.name} from {key.lower} to {key.upper}"
@@ -81,6 +100,24 @@ def _aggregate(aggregate: Aggregate) -> str:
         case CentredSum(value=value, lattice=lattice):
             around = f"around {lattice.centre} in {lattice.lower}..{lattice.upper} steps of 2^{lattice.exponent}"
             return f"sum of {_written(value)} {around}"
+        case CountDistinct(value=value):
+            return f"different values of {_written(value)}"
+        case CountPeople():
+            return "count of people"
+        case Histogram(cells=cells):
+            return f"rows in {_cells(cells)}"
+        case Cumulative(cells=cells):
+            return f"running totals of {_cells(cells)}"
+        case Quantiles(cells=cells, levels=levels):
+            return f"levels {', '.join(map(str, levels))} of {_cells(cells)}"
+        case MostFrequent(cells=cells):
+            return f"most frequent of {_cells(cells)}"
+
+
+def _cells(cells: Cells) -> str:
+    if isinstance(cells, Grid):
+        return f"{cells.size} cells of {_written(cells.value)} from {cells.lower} to {cells.upper}"
+    return _key(cells)
 
 
 def _column(column: OutputColumn) -> str:
@@ -92,6 +129,8 @@ def _column(column: OutputColumn) -> str:
         case SpreadColumn(total=total, squares=squares, count=count, spread=spread):
             kind = ("sample " if spread.sample else "") + ("deviation" if spread.root else "variance")
             return f"{kind} of m{total}, m{squares}, m{count}"
+        case QuantileColumn(measure=measure, place=place):
+            return f"level {place} of m{measure}"
         case _:
             return f"m{column.measure}"
 

@@ -10,13 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.engines.arrange import arrange
+from sfumato.audit.replay import integers_of
+from sfumato.engines.arrange import gather
 from sfumato.engines.duckdb import DuckDBEngine
 from sfumato.engines.emit import emit
 from sfumato.errors import UsageError
 from sfumato.kernel.certify import certify
 from sfumato.kernel.cost import Cost
-from sfumato.plan.nodes import Aggregate, CentredSum, CountRows, CountValues, Sum
+from sfumato.plan.nodes import Aggregate, CentredSum, CountDistinct, CountPeople, CountRows, CountValues, Sum
+from sfumato.plan.parts import parts
 from sfumato.query.allocate import allocate
 from sfumato.query.bind import bind
 from sfumato.query.rewrite import rewrite
@@ -24,6 +26,8 @@ from sfumato.query.sql import parse
 from sfumato.schema.columns import Column
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person, Row, Unit
+
+Vectors = list[np.ndarray[Any, Any]]
 
 MOST_UNITS = 2_000
 
@@ -88,8 +92,7 @@ def sensitivity(
         measure, names, bounds = _of_question(query, Schema(name, protected, columns))
         question = query
     whole = measure(frame)
-    moved = np.array([np.abs(whole - measure(frame[[other != label for other in labels]])) for label in units])
-    moved = moved.reshape(len(units), -1, moved.shape[-1]).sum(axis=1)
+    moved = np.array([_moved(whole, measure(frame[[other != label for other in labels]])) for label in units])
     worst = moved.argmax(axis=0)
     called = names or [f"output {place + 1}" if moved.shape[1] > 1 else "output" for place in range(moved.shape[1])]
     what = "person" if isinstance(protected, Person) else "row"
@@ -108,26 +111,36 @@ def sensitivity(
     )
 
 
-def _of_function(query: Callable[[Any], Any]) -> Callable[[Any], np.ndarray[Any, Any]]:
-    return lambda frame: np.atleast_1d(np.asarray(query(frame), dtype=np.float64))
+def _moved(whole: Vectors, less: Vectors) -> list[float]:
+    return [float(np.abs(one - other).sum()) for one, other in zip(whole, less, strict=True)]
 
 
-def _of_question(
-    question: str, schema: Schema
-) -> tuple[Callable[[Any], np.ndarray[Any, Any]], list[str], list[Fraction]]:
+def _of_function(query: Callable[[Any], Any]) -> Callable[[Any], Vectors]:
+    """Each number of the last axis is an output of its own."""
+
+    def measure(frame: Any) -> Vectors:
+        outputs = np.atleast_1d(np.asarray(query(frame), dtype=np.float64))
+        return list(outputs.reshape(-1, outputs.shape[-1]).T)
+
+    return measure
+
+
+def _of_question(question: str, schema: Schema) -> tuple[Callable[[Any], Vectors], list[str], list[Fraction]]:
     bound = bind(parse(question), schema)
     plan = allocate(bound, rewrite(bound), schema, Cost("epsilon", Fraction(1)))
-    certified, sql = certify(plan, schema, "epsilon"), emit(plan, schema)
+    certified = certify(plan, schema, "epsilon")
+    sql = tuple(emit(part.plan, schema) for part in parts(plan))
     aggregates = [measure.aggregate for measure in plan.measures]
     steps = [_step(aggregate) for aggregate in aggregates]
 
-    def measure(frame: Any) -> np.ndarray[Any, Any]:
+    def measure(frame: Any) -> Vectors:
         engine = DuckDBEngine(frame, schema)
         try:
-            rows = arrange(plan, engine.run(sql))
+            rows = gather(plan, [engine.run(one) for one in sql]).entries
         finally:
             engine.close()
-        return np.array([[float(value * step) for value, step in zip(row, steps, strict=True)] for row in rows])
+        columns = integers_of(plan, rows)
+        return [np.array([float(one * step) for one in column]) for column, step in zip(columns, steps, strict=True)]
 
     bounds = [one.sensitivity.bound * step for one, step in zip(certified.releases, steps, strict=True)]
     return measure, [_called(aggregate) for aggregate in aggregates], bounds
@@ -147,6 +160,12 @@ def _called(aggregate: Aggregate) -> str:
             return "the sum"
         case CentredSum(lattice=lattice):
             return f"the sum around {float(lattice.centre * lattice.step):g}"
+        case CountDistinct():
+            return "the count of different values"
+        case CountPeople():
+            return "the count of people"
+        case _:
+            return "the counts of cells"
 
 
 def _frame(table: Any) -> Any:

@@ -4,7 +4,7 @@ Deterministic: the sums before noise are recorded for a table full of corner cas
 of its units, and the noise is replayed from one tape, so any dependence of the noise on the data shows as well.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import partial
@@ -14,14 +14,16 @@ from typing import Any
 import numpy as np
 
 from sfumato.audit.findings import Finding
-from sfumato.engines.arrange import arrange
+from sfumato.engines.arrange import gather
 from sfumato.engines.duckdb import DuckDBEngine
 from sfumato.engines.emit import emit
-from sfumato.kernel.certify import Certified, certify
+from sfumato.kernel.certify import Certified, certify, strategy_of
 from sfumato.kernel.cost import Cost
 from sfumato.kernel.entropy import SystemEntropy, Words
-from sfumato.kernel.gate import Receipt, Table, release
-from sfumato.plan.nodes import Plan
+from sfumato.kernel.gate import Entry, Receipt, Table, release
+from sfumato.kernel.ranks import Cells
+from sfumato.plan.nodes import MostFrequent, Plan, Quantiles
+from sfumato.plan.parts import parts
 from sfumato.query.allocate import allocate
 from sfumato.query.bind import bind
 from sfumato.query.rewrite import rewrite
@@ -31,6 +33,7 @@ from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person, Row, Unit
 
 Emit = Callable[[Plan, Schema], str]
+Entries = Sequence[Sequence[Entry]]
 
 COLUMNS: dict[str, Column] = {"x": Float(-2, 5), "n": Int(0, 9), "g": Category(["a", "b", "c"]), "d": Int(1, 3)}
 QUESTIONS = (
@@ -41,6 +44,8 @@ QUESTIONS = (
     "SELECT g, d, SUM(x), AVG(n), COUNT(n) FROM t GROUP BY g, d",
     "SELECT d, SUM(x * n - 1), AVG(x / 2) FROM t WHERE NOT n > 7 GROUP BY d",
     "SELECT g, VARIANCE(x), STDDEV_POP(n) FROM t GROUP BY g",
+    "SELECT MEDIAN(x), MAX(n), MODE(g), COUNT(DISTINCT x) FROM t",
+    "SELECT g, QUANTILE(n, 0.25), HISTOGRAM(x, 4), CDF(n, 5), MODE(d), COUNT(DISTINCT n) FROM t GROUP BY g",
 )
 PERSON = Person("who", max_rows=3, max_groups=2)
 
@@ -86,18 +91,18 @@ def replayed(question: str, unit: Unit, write: Emit = emit) -> Finding:
     plan = allocate(bound, rewrite(bound), schema, Cost("epsilon", Fraction(1)))
     certified = certify(plan, schema, "epsilon")
     claims = [one.sensitivity.bound for one in certified.releases]
-    table, sql = corner_cases(), write(plan, schema)
+    table, sql = corner_cases(), tuple(write(part.plan, schema) for part in parts(plan))
     whole, tape = _sums(table, schema, plan, sql), Tape()
     noisy = _release(certified, whole, tape)
     worst, straight = 0.0, True
     for kept in _without_each_unit(table, unit):
         less = _sums(table.filter(kept), schema, plan, sql)
-        moved = np.abs(_array(whole) - _array(less)).sum(axis=0)
-        worst = max(worst, *(float(Fraction(int(move), claim)) for move, claim in zip(moved, claims, strict=True)))
+        moved = [_distance(*sides) for sides in zip(integers_of(plan, whole), integers_of(plan, less), strict=True)]
+        worst = max(worst, *(float(Fraction(move, claim)) for move, claim in zip(moved, claims, strict=True)))
         again = Tape(playing=iter(tape.recorded))
         other = _release(certified, less, again)
         # The same tape must be read to the same place, and give the same noise.
-        same = bool((_array(noisy) - _array(whole) == _array(other) - _array(less)).all())
+        same = _noise(plan, noisy, whole) == _noise(plan, other, less)
         straight &= same and len(again.recorded) == len(tape.recorded)
     return Finding(
         name=f"{question}, unit {'person' if isinstance(unit, Person) else 'row'}",
@@ -117,20 +122,48 @@ def every_question(write: Emit = emit) -> Iterator[Callable[[], Finding]]:
             yield partial(replayed, question, unit, write)
 
 
-def _sums(table: Any, schema: Schema, plan: Plan, sql: str) -> Table:
+def _sums(table: Any, schema: Schema, plan: Plan, sql: tuple[str, ...]) -> Entries:
     engine = DuckDBEngine(table, schema)
     try:
-        return tuple(arrange(plan, engine.run(sql)))
+        return gather(plan, [engine.run(one) for one in sql]).entries
     finally:
         engine.close()
 
 
-def _release(certified: Certified, integers: Table, entropy: Tape) -> Table:
+def _release(certified: Certified, integers: Entries, entropy: Tape) -> Table:
     return release(certified, Receipt(1, certified.digest), integers, entropy).values
 
 
-def _array(table: Table) -> np.ndarray[Any, Any]:
-    return np.array(table, dtype=object)
+def integers_of(plan: Plan, entries: Entries) -> list[list[int]]:
+    """Of each measure all integers of all groups; of cells the count in each, or what a strategy makes of them."""
+    columns = []
+    for place, measure in enumerate(plan.measures):
+        strategy = strategy_of(measure.aggregate, "epsilon")
+        column: list[int] = []
+        for row in entries:
+            entry = row[place]
+            if isinstance(entry, Cells):
+                counts = entry.dense(measure.aggregate.cells.size)  # type: ignore[union-attr]
+                column += (counts if strategy is None else strategy.answers(counts)).tolist()
+            else:
+                column.append(entry)
+        columns.append(column)
+    return columns
+
+
+def _distance(one: list[int], other: list[int]) -> int:
+    return sum(abs(a - b) for a, b in zip(one, other, strict=True))
+
+
+def _noise(plan: Plan, noisy: Table, entries: Entries) -> list[list[int]]:
+    """What was added, where something is added and not chosen."""
+    found = []
+    for place, column in enumerate(integers_of(plan, entries)):
+        if not isinstance(plan.measures[place].aggregate, Quantiles | MostFrequent):
+            released = [row[place] for row in noisy]
+            flat = [one for entry in released for one in ([entry] if isinstance(entry, int) else entry)]
+            found.append([a - b for a, b in zip(flat, column, strict=True)])
+    return found
 
 
 def _without_each_unit(table: Any, unit: Unit) -> Iterator[list[bool]]:

@@ -54,7 +54,8 @@ def _beside(
     intervals = answer.interval(confidence)
     names: dict[tuple[str, str], str] = {}
     columns = list(answer.columns)
-    for column in intervals[0]:
+    paired = [column for column in intervals[0] if isinstance(intervals[0][column], tuple)] if intervals else []
+    for column in paired:
         for part in parts:
             name = f"{column} {part}" if part == "±" else f"{column}_{part}"
             while name in columns:

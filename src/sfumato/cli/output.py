@@ -35,6 +35,11 @@ def number(text: str, what: str) -> Decimal:
         raise not_a_number(what, repr(text)) from None
 
 
+def split(text: str) -> list[str]:
+    """A list typed in the shell with commas."""
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
 def working(message: str) -> AbstractContextManager[Any]:
     """A spinner on a terminal, nothing in a pipe."""
     console = Console(stderr=True)

@@ -8,29 +8,49 @@ from typing import assert_never
 
 from sfumato.engines.expressions import LARGEST_INTEGER, Writer, column, huge, integer, plain_text, text
 from sfumato.engines.relations import write_source
+from sfumato.plan.expressions import Expression
 from sfumato.plan.lattice import LARGEST
-from sfumato.plan.nodes import Aggregate, CentredSum, CountRows, CountValues, Key, ListedKey, Plan, RangeKey, Sum
+from sfumato.plan.nodes import (
+    Aggregate,
+    Cells,
+    CentredSum,
+    CountDistinct,
+    CountPeople,
+    CountRows,
+    CountValues,
+    Grid,
+    ListedKey,
+    Measure,
+    OpenKey,
+    Plan,
+    RangeKey,
+    Sum,
+)
 from sfumato.plan.sources import derive, unit_of
 from sfumato.schema.table import Schema
-from sfumato.schema.unit import Person, Row
+from sfumato.schema.unit import Person, Row, Unit
 
 MOST_ROWS = LARGEST_INTEGER // LARGEST - 1
 
 
 def emit(plan: Plan, schema: Schema) -> str:
-    """SQL for DuckDB.
+    """SQL for DuckDB, of one part of a plan (`plan.parts`).
 
     Claim: adding or removing one unit moves the vector of each measure by at most its certified sensitivity.
     Proof: docs/proofs/contribution-bounding.md
     """
     writer = Writer(derive(plan.table, schema))
     rows = f"FROM {write_source(plan.table, schema)} AS t"
-    match unit_of(plan.table, plan.unit):
+    unit = unit_of(plan.table, plan.unit)
+    match plan.measures:
+        case (Measure(aggregate=CountDistinct(value=value)),):
+            return _distinct(plan, value, unit, rows, writer)
+    match unit:
         case Row():
             return _for_rows(plan, rows, writer)
-        case Person() as unit:
+        case Person():
             return _for_people(plan, unit, rows, writer)
-        case unit:
+        case _:
             assert_never(unit)
 
 
@@ -41,45 +61,82 @@ def _for_rows(plan: Plan, rows: str, writer: Writer) -> str:
     if not plan.keys:
         return f"SELECT 0 AS g, {sums}\nFROM (SELECT 1 AS one{values} {source})"
     keys = ", ".join(f"k{i}" for i in range(len(plan.keys)))
-    columns = ", ".join(f"{column(key.column.name)} AS k{i}" for i, key in enumerate(plan.keys))
-    outputs = ", ".join(f"m{i}" for i in range(len(plan.measures)))
+    columns = ", ".join(f"{_grouped_by(key, writer)} AS k{i}" for i, key in enumerate(plan.keys))
+    outputs = ", ".join([f"m{i}" for i in range(len(plan.measures))] + (["units"] if plan.open else []))
+    opened = "".join(f"k{i}, " for i in _opened(plan))
+    held = "".join(f" AND k{i} IS NOT NULL" for i in _opened(plan))
     # Materialised, so that the test for declared keys runs once a group and not once a row.
     return (
         f"WITH grouped AS MATERIALIZED (\n"
-        f"  SELECT {keys}, {sums}\n  FROM (SELECT {columns}{values} {source})\n  GROUP BY {keys})\n"
-        f"SELECT g, {outputs} FROM (SELECT {_group_number(plan, [f'k{i}' for i in range(len(plan.keys))])} AS g, "
-        f"{outputs} FROM grouped)\nWHERE g IS NOT NULL"
+        f"  SELECT {keys}, {sums}{', COUNT(*) AS units' if plan.open else ''}\n"
+        f"  FROM (SELECT {columns}{values} {source})\n  GROUP BY {keys})\n"
+        f"SELECT {opened}g, {outputs} FROM (SELECT {opened}"
+        f"{_group_number(plan, [f'k{i}' for i in range(len(plan.keys))])} AS g, {outputs} FROM grouped)\n"
+        f"WHERE g IS NOT NULL{held}"
     )
 
 
 def _for_people(plan: Plan, unit: Person, rows: str, writer: Writer) -> str:
-    group = _group_number(plan, [column(key.column.name) for key in plan.keys])
+    group = _group_number(plan, [_grouped_by(key, writer) for key in plan.keys])
     parts = ", ".join(
         ["COUNT(*) AS n", *(part for i, a in enumerate(_aggregates(plan)) for part in _parts(a, i, _slot(plan, i)))]
     )
     shares = ", ".join(f"COALESCE(SUM({_share(a, i)}), 0) AS m{i}" for i, a in enumerate(_aggregates(plan)))
     person = column(unit.id)
     source = f"{rows}{_where(plan, writer, f'{person} IS NOT NULL')}"
+    opened = "".join(f"{_grouped_by(plan.keys[i], writer)} AS k{i}, " for i in _opened(plan))
+    groups = "".join(f"k{i}, " for i in _opened(plan)) + "g"
+    held = " AND ".join(f"{name} IS NOT NULL" for name in groups.split(", "))
     steps = [
-        f"rows AS (\n  SELECT {person} AS u, {group} AS g{_values(plan, writer)} {source})",
-        f"pairs AS (\n  SELECT u, g, {parts} FROM rows WHERE g IS NOT NULL GROUP BY u, g)",
+        f"rows AS (\n  SELECT {person} AS u, {opened}{group} AS g{_values(plan, writer)} {source})",
+        f"pairs AS (\n  SELECT u, {groups}, {parts} FROM rows WHERE {held} GROUP BY u, {groups})",
     ]
     pairs = "pairs"
-    if plan.groups > unit.max_groups:
+    if plan.open or plan.groups > unit.max_groups:
         salt = int(plan.digest()[:15], 16)
         steps.append(
-            "ranked AS (\n  SELECT *, row_number() OVER (PARTITION BY u ORDER BY hash(u, g, "
-            f"{salt}), g) AS rank FROM pairs)"
+            f"ranked AS (\n  SELECT *, row_number() OVER (PARTITION BY u ORDER BY hash(u, {groups}, "
+            f"{salt}), {groups}) AS rank FROM pairs)"
         )
         pairs = f"ranked WHERE rank <= {unit.max_groups}"
-    total, groups = ("n", "1") if not plan.keys else ("SUM(n) OVER person", "COUNT(*) OVER person")
+    total, many = ("n", "1") if not plan.keys else ("SUM(n) OVER person", "COUNT(*) OVER person")
     window = " WINDOW person AS (PARTITION BY u)" if plan.keys else ""
     steps.append(
         # NULL leaves a share as it is; a number is the most that each of the person's groups may count.
         f"bounded AS (\n  SELECT *, CASE WHEN {total} > {unit.max_rows} "
-        f"THEN CAST({unit.max_rows} AS BIGINT) // {groups} END AS most\n  FROM {pairs}{window})"
+        f"THEN CAST({unit.max_rows} AS BIGINT) // {many} END AS most\n  FROM {pairs}{window})"
     )
-    return "WITH " + ",\n".join(steps) + f"\nSELECT g, {shares} FROM bounded GROUP BY g"
+    units = ", COUNT(*) AS units" if plan.open else ""
+    return "WITH " + ",\n".join(steps) + f"\nSELECT {groups}, {shares}{units} FROM bounded GROUP BY {groups}"
+
+
+def _opened(plan: Plan) -> list[int]:
+    return [i for i, key in enumerate(plan.keys) if isinstance(key, OpenKey)]
+
+
+def _distinct(plan: Plan, value: Expression, unit: Unit, rows: str, writer: Writer) -> str:
+    """Different values a group. Of a person with more than max_rows of them, those with the smallest hashes count."""
+    group = _group_number(plan, [_grouped_by(key, writer) for key in plan.keys])
+    opened = "".join(f"{_grouped_by(plan.keys[i], writer)} AS k{i}, " for i in _opened(plan))
+    groups = "".join(f"k{i}, " for i in _opened(plan)) + "g"
+    held = " AND ".join(f"{name} IS NOT NULL" for name in [*groups.split(", "), "v"])
+    chosen = "held"
+    if isinstance(unit, Person):
+        person, salt = column(unit.id), int(plan.digest()[:15], 16)
+        source = f"{rows}{_where(plan, writer, person + ' IS NOT NULL')}"
+        ranked = (
+            f",\nranked AS (\n  SELECT {groups}, v, row_number() OVER (PARTITION BY u "
+            f"ORDER BY hash(u, {groups}, v, {salt}), {groups}, v) AS rank FROM held)"
+        )
+        chosen = f"ranked WHERE rank <= {unit.max_rows}"
+    else:
+        person, ranked, source = "0", "", f"{rows}{_where(plan, writer)}"
+    return (
+        f"WITH found AS (\n  SELECT DISTINCT {person} AS u, {opened}{group} AS g, {writer.value(value)} AS v "
+        f"{source}),\n"
+        f"held AS (\n  SELECT u, {groups}, v FROM found WHERE {held}){ranked}\n"
+        f"SELECT {groups}, COUNT(*) AS m0 FROM (SELECT DISTINCT {groups}, v FROM {chosen}) GROUP BY {groups}"
+    )
 
 
 def _aggregates(plan: Plan) -> list[Aggregate]:
@@ -116,7 +173,7 @@ def _slot(plan: Plan, i: int) -> int:
 
 def _plain(aggregate: Aggregate, i: int, slot: int) -> str:
     match aggregate:
-        case CountRows():
+        case CountRows() | CountPeople():  # people are counted like this where everybody has one row
             return "COUNT(*)"
         case CountValues():
             return f"COUNT(v{slot})"
@@ -125,7 +182,7 @@ def _plain(aggregate: Aggregate, i: int, slot: int) -> str:
         case CentredSum(lattice=lattice):
             return f"{_total(f'v{i}')} - {huge(lattice.centre)} * COUNT(v{i})"
         case _:
-            assert_never(aggregate)
+            raise ValueError(f"no SQL for {type(aggregate).__name__} in this part")
 
 
 def _total(value: str) -> str:
@@ -136,7 +193,7 @@ def _total(value: str) -> str:
 def _parts(aggregate: Aggregate, i: int, slot: int) -> list[str]:
     """What is kept of one person in one group."""
     match aggregate:
-        case CountRows():
+        case CountRows() | CountPeople():
             return []
         case CountValues():
             return [f"COUNT(v{slot}) AS c{i}"]
@@ -145,7 +202,7 @@ def _parts(aggregate: Aggregate, i: int, slot: int) -> list[str]:
         case CentredSum(lattice=lattice):
             return [f"COUNT(v{i}) AS c{i}", f"SUM(v{i}) - {huge(lattice.centre)} * COUNT(v{i}) AS s{i}"]
         case _:
-            assert_never(aggregate)
+            raise ValueError(f"no SQL for {type(aggregate).__name__} in this part")
 
 
 def _share(aggregate: Aggregate, i: int) -> str:
@@ -153,6 +210,8 @@ def _share(aggregate: Aggregate, i: int) -> str:
     match aggregate:
         case CountRows():
             return "CASE WHEN n > most THEN most ELSE n END"
+        case CountPeople():
+            return "1"
         case CountValues():
             return f"CASE WHEN c{i} > most THEN most ELSE c{i} END"
         case Sum(lattice=lattice):
@@ -164,20 +223,32 @@ def _share(aggregate: Aggregate, i: int) -> str:
         case CentredSum():
             return f"CASE WHEN c{i} > most THEN s{i} * most // c{i} ELSE s{i} END"
         case _:
-            assert_never(aggregate)
+            raise ValueError(f"no SQL for {type(aggregate).__name__} in this part")
 
 
 def _group_number(plan: Plan, columns: list[str]) -> str:
     """The number of a row's group in the order of the declared keys; NULL when a key is not declared."""
     number = "0"
     for key, written in zip(plan.keys, columns, strict=True):
+        if isinstance(key, OpenKey):
+            continue
         position = _position(key, written)
         number = position if number == "0" else f"({number} * {key.size} + {position})"
     return number
 
 
-def _position(key: Key, written: str) -> str:
+def _grouped_by(key: Cells | OpenKey, writer: Writer) -> str:
     match key:
+        case Grid():
+            return writer.cell(key)
+        case _:
+            return column(key.column.name)
+
+
+def _position(key: Cells, written: str) -> str:
+    match key:
+        case Grid(size=size):
+            return f"CASE WHEN {written} < {size} THEN {written} WHEN {written} >= {size} THEN {size - 1} END"
         case RangeKey(lower=lower, upper=upper):
             low, high = integer(lower), integer(upper)
             position = f"TRY_CAST(TRY_CAST({written} AS BIGINT) - {low} AS INTEGER)"

@@ -18,6 +18,7 @@ from sfumato.plan.expressions import (
     String,
 )
 from sfumato.plan.lattice import Lattice
+from sfumato.plan.nodes import Grid
 from sfumato.schema.columns import CategoryValue, Float
 from sfumato.schema.table import Schema
 
@@ -56,6 +57,22 @@ class Writer:
             f"CASE WHEN abs({real} - {middle}) <= {reach} "
             f"THEN TRY_CAST({real} * {double(2.0**-lattice.exponent)} AS BIGINT) "
             f"WHEN {real} < {low} THEN {lower} WHEN {real} <= CAST('Infinity' AS DOUBLE) THEN {upper} END"
+        )
+
+    def cell(self, grid: Grid) -> str:
+        """The number of a row's cell; beyond an end that end's cell, NULL for NULL and NaN.
+
+        Rounding may give the number after the last one.
+        """
+        written = self._written(grid.value)
+        real = written if self._is_real(grid.value) else f"TRY_CAST({written} AS DOUBLE)"
+        low = double(float(grid.lower))
+        middle, reach = (double(float(number / 2)) for number in (grid.lower + grid.upper, grid.upper - grid.lower))
+        factor = double(float(1 / grid.width))
+        return (
+            f"CASE WHEN abs({real} - {middle}) < {reach} "
+            f"THEN TRY_CAST(floor(abs({real} - {low}) * {factor}) AS INTEGER) "
+            f"WHEN {real} < {middle} THEN 0 WHEN {real} <= CAST('Infinity' AS DOUBLE) THEN {grid.size - 1} END"
         )
 
     def condition(self, node: Condition) -> str:

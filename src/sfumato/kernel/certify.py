@@ -5,11 +5,16 @@ The planner proposes, this file disposes: a closed `match` over the nodes, and t
 
 from dataclasses import dataclass
 from fractions import Fraction
+from math import isqrt
 from typing import assert_never
 
 from sfumato.errors import identifier_used, plan_refused, unknown_column
+from sfumato.kernel.choice import Exponential, PermuteAndFlip
 from sfumato.kernel.cost import Cost, Currency
-from sfumato.kernel.mechanisms import DiscreteGaussian, DiscreteLaplace, Event, Mechanism
+from sfumato.kernel.mechanisms import DiscreteGaussian, DiscreteLaplace, Event
+from sfumato.kernel.ranks import RankChoice, root_below
+from sfumato.kernel.selection import KeySelection
+from sfumato.kernel.strategies import Strategy
 from sfumato.plan.expressions import (
     AllOf,
     AnyOf,
@@ -25,31 +30,64 @@ from sfumato.plan.expressions import (
     OneOf,
     String,
 )
-from sfumato.plan.nodes import Aggregate, CentredSum, CountRows, CountValues, ListedKey, Measure, Plan, Sum
+from sfumato.plan.nodes import (
+    Aggregate,
+    Cells,
+    CentredSum,
+    CountDistinct,
+    CountPeople,
+    CountRows,
+    CountValues,
+    Cumulative,
+    Grid,
+    Histogram,
+    ListedKey,
+    Measure,
+    MostFrequent,
+    OpenKey,
+    Plan,
+    Quantiles,
+    Sum,
+)
 from sfumato.plan.sources import Lookup, OnUnit, PerUnit, Rows, Source, derive, unit_of
 from sfumato.schema.columns import Identifier
 from sfumato.schema.table import Schema
-from sfumato.schema.unit import Person, Row, Unit
+from sfumato.schema.unit import Person, Row
 
 MOST_GROUPS = 100_000
+MOST_CELLS = 1 << 27  # of which an engine returns those that have rows
+
+
+Mechanism = DiscreteLaplace | DiscreteGaussian | RankChoice | PermuteAndFlip | Exponential
 
 
 @dataclass(frozen=True, slots=True)
 class Sensitivity:
-    """How far one unit can move the vector of all groups: its L1 and L2 norm are at most `bound`. `rule` says why."""
+    """How far one unit can move the vector of all groups: by `bound` in L1 norm, by `length` in L2. `rule` says why."""
 
     bound: int
     rule: str
+    length: int = 0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "length", self.length or self.bound)
 
 
 @dataclass(frozen=True, slots=True)
 class CertifiedRelease:
     sensitivity: Sensitivity
     mechanism: Mechanism
+    strategy: Strategy | None = None
 
     @property
     def event(self) -> Event:
-        return self.mechanism.event(self.sensitivity.bound)
+        match self.mechanism:
+            case DiscreteLaplace() as laplace:
+                return laplace.event(self.sensitivity.bound)
+            case DiscreteGaussian() as gaussian:
+                return gaussian.event(self.sensitivity.length)
+            case choice:
+                return choice.event()
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +98,12 @@ class Certified:
     releases: tuple[CertifiedRelease, ...]
     cost: Cost
     digest: str
+    selection: KeySelection | None = None
+
+    @property
+    def events(self) -> list[Event]:
+        chosen = [] if self.selection is None else [self.selection.event()]
+        return chosen + [release.event for release in self.releases]
 
 
 def certify(plan: Plan, schema: Schema, currency: Currency) -> Certified:
@@ -76,6 +120,10 @@ def certify(plan: Plan, schema: Schema, currency: Currency) -> Certified:
         raise plan_refused("it measures nothing")
     if not 0 < plan.groups <= MOST_GROUPS:
         raise plan_refused(f"it has no group or more than {MOST_GROUPS}")
+    for measure in plan.measures:
+        size, most = _size(measure.aggregate)
+        if size * plan.groups > most:
+            raise plan_refused(f"it has more than {most} cells in all groups")
     for key in plan.keys:
         # A value listed twice would get two groups of which an engine fills one: harmless, but not what was meant.
         if (
@@ -83,17 +131,23 @@ def certify(plan: Plan, schema: Schema, currency: Currency) -> Certified:
             and len({str(value).lower() if isinstance(value, bool) else str(value) for value in key.values}) < key.size
         ):
             raise plan_refused("a key lists a value twice")
-    used = [key.column.name for key in plan.keys]
+    if any(isinstance(key, Grid) for key in plan.keys):
+        raise plan_refused("it groups by a grid")
+    used = [name for key in plan.keys for name in _cells(key)]
     if len(set(used)) < len(used):
         raise plan_refused("it groups by a column twice")
     used += _columns(plan.where) if plan.where is not None else []
     for measure in plan.measures:
-        used += [] if isinstance(measure.aggregate, CountRows) else _columns(measure.aggregate.value)
+        used += _used(measure.aggregate)
     _check_columns(used, columns)
-    unit = unit_of(plan.table, plan.unit)
-    releases = tuple(_release(measure, unit, currency) for measure in plan.measures)
+    releases = tuple(_release(measure, plan, currency) for measure in plan.measures)
     total = sum((_price(release, currency) for release in releases), Fraction(0))
-    return Certified(plan, releases, Cost(currency, total), plan.digest())
+    selection = _selection(plan, currency)
+    if selection is None:
+        return Certified(plan, releases, Cost(currency, total), plan.digest())
+    # (ε, δ)-DP is δ-approximate ε²/2-zCDP.
+    cost = Cost(currency, total + selection.epsilon**2 / 2, selection.delta)
+    return Certified(plan, releases, cost, plan.digest(), selection)
 
 
 def _certified_source(source: Source, schema: Schema) -> Schema:
@@ -130,46 +184,106 @@ def _check_columns(used: list[str], schema: Schema) -> None:
             raise identifier_used(name)
 
 
-def _release(measure: Measure, unit: Unit, currency: Currency) -> CertifiedRelease:
-    if type(measure.share) is not Fraction or measure.share <= 0:
+def _selection(plan: Plan, currency: Currency) -> KeySelection | None:
+    """How values of open keys are found. Proof: docs/proofs/key-selection.md"""
+    if not plan.open:
+        if plan.selection is not None:
+            raise plan_refused("it pays for finding keys and has none to find")
+        return None
+    wanted = plan.selection
+    if wanted is None or currency != "rho" or wanted.share <= 0 or not 0 < wanted.delta < 1:
+        raise plan_refused("it does not pay for the keys that it has to find")
+    if type(wanted.share) is not Fraction or type(wanted.delta) is not Fraction:
         raise plan_refused("a release has no exact share of the spend")
-    sensitivity = _sensitivity(measure.aggregate, unit)
-    match measure.mechanism, currency:
-        case "laplace", "epsilon":
-            return CertifiedRelease(sensitivity, DiscreteLaplace.for_epsilon(measure.share, sensitivity.bound))
-        case "gaussian", "rho":
-            return CertifiedRelease(sensitivity, DiscreteGaussian.for_rho(measure.share, sensitivity.bound))
-        case _:
-            raise plan_refused(f"{measure.mechanism} noise is not paid in {currency}")
+    unit = unit_of(plan.table, plan.unit)
+    groups = unit.max_groups if isinstance(unit, Person) else 1
+    return KeySelection(root_below(2 * wanted.share), wanted.delta, groups)
+
+
+def _release(measure: Measure, plan: Plan, currency: Currency) -> CertifiedRelease:
+    share = measure.share
+    if type(share) is not Fraction or share <= 0:
+        raise plan_refused("a release has no exact share of the spend")
+    strategy = strategy_of(measure.aggregate, currency)
+    sensitivity = _sensitivity(measure.aggregate, plan, strategy)
+    match measure.aggregate, measure.mechanism, currency:
+        case Quantiles(cells=cells, levels=levels), "exponential", _:
+            chooser = RankChoice.for_share(share, currency, levels, cells.size, sensitivity.bound)
+            return CertifiedRelease(sensitivity, chooser)
+        case Quantiles(), _, _:
+            pass
+        case MostFrequent(), "permute_and_flip", "epsilon":
+            # With a unit more no count falls: the choice is monotone.
+            return CertifiedRelease(sensitivity, PermuteAndFlip(share, Fraction(sensitivity.bound), monotone=True))
+        case MostFrequent(), "exponential", "rho":
+            epsilon = root_below(8 * share)
+            return CertifiedRelease(sensitivity, Exponential(epsilon, Fraction(sensitivity.bound), monotone=True))
+        case MostFrequent(), _, _:
+            pass
+        case _, "laplace", "epsilon":
+            return CertifiedRelease(sensitivity, DiscreteLaplace.for_epsilon(share, sensitivity.bound), strategy)
+        case _, "gaussian", "rho":
+            return CertifiedRelease(sensitivity, DiscreteGaussian.for_rho(share, sensitivity.length), strategy)
+    raise plan_refused(f"{measure.mechanism.replace('_', ' ')} noise is not for this, or not paid in {currency}")
 
 
 def _price(release: CertifiedRelease, currency: Currency) -> Fraction:
     """The cost by the mechanism's own theorem, not by the share that was asked for."""
     match release.mechanism:
-        case DiscreteLaplace() as laplace if currency == "epsilon":
-            return laplace.epsilon(release.sensitivity.bound)
-        case mechanism:
-            return mechanism.rho(release.sensitivity.bound)
+        case DiscreteLaplace() as laplace:
+            bound = release.sensitivity.bound
+            return laplace.epsilon(bound) if currency == "epsilon" else laplace.rho(bound)
+        case DiscreteGaussian() as gaussian:
+            return gaussian.rho(release.sensitivity.length)
+        case RankChoice() as ranks:
+            return ranks.epsilon() if currency == "epsilon" else ranks.rho()
+        case PermuteAndFlip() | Exponential() as choice:
+            return choice.epsilon if currency == "epsilon" else choice.rho()
+        case _:
+            assert_never(release.mechanism)
 
 
-def _sensitivity(aggregate: Aggregate, unit: Unit) -> Sensitivity:
+def strategy_of(aggregate: Aggregate, currency: Currency) -> Strategy | None:
+    """What is measured in place of the cells themselves."""
+    match aggregate:
+        case Cumulative(cells=cells):
+            return Strategy("tree" if currency == "epsilon" else "roots", cells.size)
+        case _:
+            return None
+
+
+def _sensitivity(aggregate: Aggregate, plan: Plan, strategy: Strategy | None) -> Sensitivity:
+    unit = unit_of(plan.table, plan.unit)
+    if isinstance(aggregate, CountPeople):
+        if not isinstance(plan.unit, Person):
+            raise plan_refused("it counts people in a table whose rows are protected")
+        places = unit.max_groups if isinstance(unit, Person) else 1
+        most = places if plan.open else min(places, plan.groups)
+        return Sensitivity(most, f"one person counts once in each of at most {most} groups", isqrt(most - 1) + 1)
     most, what = _most_per_row(aggregate)
     if most == 0:
         raise plan_refused("an aggregate is constant")
+    rows = unit.max_rows if isinstance(unit, Person) else 1
     match unit:
         case Row():
-            return Sensitivity(most, f"one row adds at most {what} to one group")
-        case Person(max_rows=rows):
-            return Sensitivity(rows * most, f"one person adds at most {rows} rows, each at most {what}")
+            rule = f"one row adds at most {what} to one group"
+        case Person():
+            rule = f"one person adds at most {rows} rows, each at most {what}"
         case _:
             assert_never(unit)
+    if strategy is not None:
+        rule += f"; a cell counts in sums of {strategy.most} in all (length {strategy.spread})"
+        return Sensitivity(rows * strategy.most, rule, rows * strategy.spread)
+    return Sensitivity(rows * most, rule)
 
 
 def _most_per_row(aggregate: Aggregate) -> tuple[int, str]:
     """The largest size of one row's contribution, in steps of the aggregate's lattice."""
     match aggregate:
-        case CountRows() | CountValues():
+        case CountRows() | CountValues() | CountDistinct():
             return 1, "1"
+        case Histogram() | Cumulative() | Quantiles() | MostFrequent():
+            return 1, "1 in one cell"
         case Sum(lattice=lattice):
             most = max(abs(lattice.lower), abs(lattice.upper))
             return most, f"max(|{lattice.lower}|, |{lattice.upper}|) = {most} steps of 2^{lattice.exponent}"
@@ -178,7 +292,36 @@ def _most_per_row(aggregate: Aggregate) -> tuple[int, str]:
             most = max(lattice.upper - centre, centre - lattice.lower)
             return most, f"({lattice.upper} - {lattice.lower})/2 rounded up = {most} steps of 2^{lattice.exponent}"
         case _:
-            assert_never(aggregate)
+            raise plan_refused(f"it holds an unknown {type(aggregate).__name__}")
+
+
+def _size(aggregate: Aggregate) -> tuple[int, int]:
+    """The number of cells, and how many there may be in all groups."""
+    match aggregate:
+        case Histogram(cells=cells) | Cumulative(cells=cells) | MostFrequent(cells=cells):
+            return cells.size, MOST_GROUPS
+        case Quantiles(cells=cells):
+            return cells.size, MOST_CELLS
+        case _:
+            return 1, MOST_GROUPS
+
+
+def _used(aggregate: Aggregate) -> list[str]:
+    match aggregate:
+        case CountRows() | CountPeople():
+            return []
+        case Histogram(cells=cells) | Cumulative(cells=cells) | Quantiles(cells=cells) | MostFrequent(cells=cells):
+            return _cells(cells)
+        case _:
+            return _columns(aggregate.value)
+
+
+def _cells(cells: Cells | OpenKey) -> list[str]:
+    match cells:
+        case Grid(value=value):
+            return _columns(value)
+        case _:
+            return [cells.column.name]
 
 
 def _columns(node: Expression | Condition) -> list[str]:

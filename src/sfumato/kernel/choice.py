@@ -14,7 +14,10 @@ from sfumato.kernel.bulk import coins
 from sfumato.kernel.entropy import Entropy
 from sfumato.kernel.mechanisms import Event
 
+Alike = npt.NDArray[np.int64]
 Scores = npt.NDArray[np.float64] | npt.NDArray[np.int64]
+
+MOST_ALIKE = 1 << 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,23 +89,31 @@ class Exponential(Choice):
     def event(self) -> Event:
         return _event("exponential", self)
 
-    def draw(self, scores: Scores, entropy: Entropy) -> int:
-        return int(self.draws(scores, 1, entropy)[0])
+    def draw(self, scores: Scores, entropy: Entropy, alike: Alike | None = None) -> int:
+        return int(self.draws(scores, 1, entropy, alike)[0])
 
-    def draws(self, scores: Scores, count: int, entropy: Entropy) -> npt.NDArray[np.int64]:
-        """Independent choices for the same scores; the weights are added up once."""
+    def draws(self, scores: Scores, count: int, entropy: Entropy, alike: Alike | None = None) -> npt.NDArray[np.int64]:
+        """Independent choices for the same scores; the weights are added up once.
+
+        `alike` says how many candidates a score stands for (one each by default); which of them is left to the caller.
+        """
         best = self._best(scores)
-        sums = np.cumsum(self._weights(scores, best), dtype=np.longdouble)
+        weights = self._weights(scores, best)
+        if alike is not None:
+            if alike.min() < 1 or alike.max() > MOST_ALIKE:
+                raise ValueError("a score stands for one candidate or more")
+            weights *= alike
+        sums = np.cumsum(weights, dtype=np.longdouble)
         prefixes, total = entropy.words(count), sums[-1]
         positions = prefixes.astype(np.float64) * 2.0**-64 * total
         # A weight that is not 0 in double precision has gamma < 746 and so errs by less than 2^-40 of itself.
         margin = total * (2 * len(sums) * np.finfo(np.longdouble).eps + 2.0**-38)
         chosen = np.searchsorted(sums, positions - margin, side="right")
         for index in np.flatnonzero(chosen != np.searchsorted(sums, positions + margin, side="right")):
-            chosen[index] = self._settle(scores, best, int(prefixes[index]), entropy)
+            chosen[index] = self._settle(scores, best, int(prefixes[index]), entropy, alike)
         return np.asarray(chosen, dtype=np.int64)
 
-    def _settle(self, scores: Scores, best: int, prefix: int, entropy: Entropy) -> int:
+    def _settle(self, scores: Scores, best: int, prefix: int, entropy: Entropy, alike: Alike | None) -> int:
         """The cell of the cumulative weights that holds U, with as many digits and bits as it takes."""
         bits = 64
         while True:
@@ -111,7 +122,8 @@ class Exponential(Choice):
                 sums = [Decimal(0)]
                 for index in range(len(scores)):
                     gamma = self._gamma(scores, best, index)
-                    sums.append(sums[-1] + (-Decimal(gamma.numerator) / Decimal(gamma.denominator)).exp())
+                    weight = (-Decimal(gamma.numerator) / Decimal(gamma.denominator)).exp()
+                    sums.append(sums[-1] + (1 if alike is None else int(alike[index])) * weight)
                 margin = len(sums) ** 2 * Decimal(10) ** (20 - context.prec)
                 low, high = prefix * unit * sums[-1] - margin, (prefix + 1) * unit * sums[-1] + margin
                 inside = [i for i in range(len(scores)) if sums[i] <= low and high < sums[i + 1]]

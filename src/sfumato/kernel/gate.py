@@ -4,11 +4,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from threading import Lock
 
-from sfumato.errors import plan_refused, receipt_used
-from sfumato.kernel.certify import Certified
-from sfumato.kernel.entropy import Entropy
+import numpy as np
 
-Table = tuple[tuple[int, ...], ...]
+from sfumato.errors import plan_refused, receipt_used
+from sfumato.kernel.certify import Certified, CertifiedRelease
+from sfumato.kernel.choice import Exponential, PermuteAndFlip
+from sfumato.kernel.entropy import Entropy
+from sfumato.kernel.ranks import Cells, Numbers, RankChoice
+from sfumato.plan.nodes import Aggregate, Binned
+
+Entry = int | Cells
+Group = tuple[str | int, ...]  # values of open keys, then the number of a declared group
+Released = int | tuple[int, ...]
+Table = tuple[tuple[Released, ...], ...]
 
 
 @dataclass(slots=True)
@@ -26,30 +34,94 @@ class Receipt:
 
 
 @dataclass(frozen=True, slots=True)
+class Found:
+    """What an engine added up: one row a group; with open keys also which groups there are, and of how many units."""
+
+    entries: Sequence[Sequence[Entry]]
+    groups: Sequence[Group] | None = None
+    units: Numbers | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Release:
-    """Noisy integers: one row a group in the order of the plan's keys, one number a measure."""
+    """Noisy integers: one row a group in the order of the plan's keys, a number or several for each measure.
+
+    With open keys `groups` names the groups that are shown.
+    """
 
     entry: int
     values: Table
+    groups: tuple[Group, ...] | None = None
 
 
-def release(certified: Certified, receipt: Receipt, integers: Sequence[Sequence[int]], entropy: Entropy) -> Release:
-    """Add each measure's noise to its integer in every group.
+def release(
+    certified: Certified, receipt: Receipt, found: Found | Sequence[Sequence[Entry]], entropy: Entropy
+) -> Release:
+    """Add each measure's noise to its integer in every group, or choose privately among its cells.
 
     Claim: as private as `certified.cost` says, whatever the integers of neighbouring tables are within the
     certified sensitivities.
-    Needs: one row for every declared group, present or not.
+    Needs: one row for every declared group, present or not; with open keys one for every group that has units.
     """
     plan = certified.plan
-    if len(integers) != plan.groups or any(len(row) != len(plan.measures) for row in integers):
+    given = found if isinstance(found, Found) else Found(found)
+    entries, groups = list(given.entries), None
+    if any(len(row) != len(plan.measures) for row in entries):
         raise plan_refused("the engine answered in another shape")
-    if any(type(value) is not int for row in integers for value in row):
-        raise plan_refused("the engine answered with something else than whole numbers")
-    receipt.redeem(certified.digest)
-    noise = [
-        certified_release.mechanism.draw(plan.groups, entropy).tolist() for certified_release in certified.releases
+    for row in entries:
+        for measure, entry in zip(plan.measures, row, strict=True):
+            _check(measure.aggregate, entry)
+    if certified.selection is None:
+        if len(entries) != plan.groups or given.groups is not None:
+            raise plan_refused("the engine answered in another shape")
+        receipt.redeem(certified.digest)
+    else:
+        if given.groups is None or given.units is None or not len(given.groups) == len(given.units) == len(entries):
+            raise plan_refused("the engine answered in another shape")
+        receipt.redeem(certified.digest)
+        shown = np.flatnonzero(certified.selection.draw(given.units, entropy)).tolist()
+        # Sorted, because the order in which an engine finds groups depends on the rows.
+        shown.sort(key=lambda place: given.groups[place] if given.groups else ())
+        groups, entries = tuple(given.groups[place] for place in shown), [entries[place] for place in shown]
+    columns = [
+        _released(measure.aggregate, certified_release, [row[place] for row in entries], entropy)
+        for place, (measure, certified_release) in enumerate(zip(plan.measures, certified.releases, strict=True))
     ]
-    values = tuple(
-        tuple(value + noise[measure][group] for measure, value in enumerate(row)) for group, row in enumerate(integers)
-    )
-    return Release(receipt.entry, values)
+    return Release(receipt.entry, tuple(zip(*columns, strict=True)), groups)
+
+
+def _check(aggregate: Aggregate, entry: Entry) -> None:
+    if not isinstance(aggregate, Binned):
+        if type(entry) is not int:
+            raise plan_refused("the engine answered with something else than whole numbers")
+    elif not isinstance(entry, Cells) or not entry.fit(aggregate.cells.size):
+        raise plan_refused("the engine answered with something else than cells")
+
+
+def _released(
+    aggregate: Aggregate, certified: CertifiedRelease, entries: list[Entry], entropy: Entropy
+) -> list[Released]:
+    mechanism = certified.mechanism
+    if not entries:  # no key was found
+        return []
+    match mechanism:
+        case RankChoice():
+            return [mechanism.draw(entry, entropy) for entry in entries if isinstance(entry, Cells)]
+        case PermuteAndFlip() | Exponential():
+            return [mechanism.draw(counts, entropy) for counts in _dense(aggregate, entries)]
+    if not isinstance(aggregate, Binned):
+        noise = mechanism.draw(len(entries), entropy).tolist()
+        return [entry + drawn for entry, drawn in zip(entries, noise, strict=True) if isinstance(entry, int)]
+    strategy = certified.strategy
+    vectors = [counts if strategy is None else strategy.answers(counts) for counts in _dense(aggregate, entries)]
+    noise = mechanism.draw(len(vectors) * len(vectors[0]), entropy).tolist()
+    width = len(vectors[0])
+    return [
+        tuple(value + drawn for value, drawn in zip(vector.tolist(), noise[i * width : (i + 1) * width], strict=True))
+        for i, vector in enumerate(vectors)
+    ]
+
+
+def _dense(aggregate: Aggregate, entries: list[Entry]) -> list[Numbers]:
+    size = aggregate.cells.size if isinstance(aggregate, Binned) else 0
+    return [entry.dense(size) for entry in entries if isinstance(entry, Cells)]

@@ -18,10 +18,11 @@ from sfumato.errors import (
     ledger_unreadable,
     limit_differs,
     over_budget,
+    over_key_budget,
     request_conflict,
 )
 from sfumato.kernel.certify import Certified
-from sfumato.kernel.gate import Receipt, Release
+from sfumato.kernel.gate import Receipt, Release, Released
 from sfumato.ledger.anchor import Anchor
 from sfumato.ledger.chain import Chain, Entry
 from sfumato.ledger.terms import Amount, Terms, rounded_down
@@ -35,11 +36,12 @@ ROUNDED_TO = 1 << 256
 
 @dataclass(frozen=True, slots=True)
 class Balance:
-    """The limit, what was spent of it and what is left, for one analyst."""
+    """The limit, what was spent of it and what is left, for one analyst; and the δ left for discovering keys."""
 
     limit: Amount
     spent: Amount
     left: Amount
+    left_for_keys: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +139,7 @@ class Ledger:
             known = self._known(payment)
             if known is not None:
                 return self._bought(known, payment)
-            total, analyst_total = self._admit(payment, terms)
+            total, analyst_total, delta_total = self._admit(payment, terms)
             entry = chain.append(
                 "charge",
                 {
@@ -147,8 +149,10 @@ class Ledger:
                     "spend": str(payment.spend),
                     "total": str(total),
                     "analyst_total": str(analyst_total),
+                    "delta": str(cost.delta),
+                    "delta_total": str(delta_total),
                     "digest": payment.certified.digest,
-                    "releases": [release.event for release in payment.certified.releases],
+                    "releases": payment.certified.events,
                 },
                 analyst=payment.analyst,
                 question=payment.question,
@@ -162,8 +166,9 @@ class Ledger:
             kept = chain.last("kind = 'release' AND charge = ?", release.entry)
             if kept is not None:
                 return _release(kept)
-            values = [[str(value) for value in row] for row in release.values]
-            chain.append("release", {"when": now(), "values": values}, charge=release.entry)
+            values = [[_text(value) for value in row] for row in release.values]
+            groups = {} if release.groups is None else {"groups": [list(group) for group in release.groups]}
+            chain.append("release", {"when": now(), "values": values, **groups}, charge=release.entry)
         return release
 
     def terms(self) -> Terms:
@@ -175,13 +180,15 @@ class Ledger:
 
     def balance(self, analyst: str) -> Balance:
         terms = self.terms()
-        total, analyst_total = self._totals(analyst)
+        total, analyst_total, delta_total = self._totals(analyst)
         left = terms.limit - total
         own = self._own_limit(analyst)
         if own is not None:
             left = min(left, terms.price(own).amount - analyst_total)
         limit = Amount(float(self._budget.epsilon), float(self._budget.delta))
-        return Balance(limit, terms.spent(total), terms.left(left))
+        return Balance(
+            limit, terms.spent(total, delta_total), terms.left(left), float(max(terms.pot - delta_total, Fraction(0)))
+        )
 
     def history(self) -> list[Charge]:
         self._chain.verify()
@@ -243,10 +250,10 @@ class Ledger:
             return Receipt(charge.seq, payment.certified.digest)
         return Stored(_release(kept), kept.field("when"))
 
-    def _admit(self, payment: Payment, terms: Terms) -> tuple[Fraction, Fraction]:
+    def _admit(self, payment: Payment, terms: Terms) -> tuple[Fraction, Fraction, Fraction]:
         """The totals after this charge, or BudgetExceeded, naming whoever has less left."""
-        amount = payment.certified.cost.amount
-        total, analyst_total = self._totals(payment.analyst)
+        amount, delta = payment.certified.cost.amount, payment.certified.cost.delta
+        total, analyst_total, delta_total = self._totals(payment.analyst)
         pots = [(terms.limit - total, "the table", self._budget.epsilon)]
         own = self._own_limit(payment.analyst)
         if own is not None:
@@ -256,14 +263,18 @@ class Ledger:
             raise over_budget(
                 _rounded_up(payment.spend), owner, rounded_down(terms.left(left).epsilon), rounded_down(float(limit))
             )
-        return _bounded(total + amount), _bounded(analyst_total + amount)
+        if delta_total + delta > terms.pot:
+            raise over_key_budget(f"{float(delta):.6g}", f"{float(max(terms.pot - delta_total, Fraction(0))):.6g}")
+        return _bounded(total + amount), _bounded(analyst_total + amount), _bounded(delta_total + delta)
 
-    def _totals(self, analyst: str) -> tuple[Fraction, Fraction]:
+    def _totals(self, analyst: str) -> tuple[Fraction, Fraction, Fraction]:
         newest = self._chain.last("kind = 'charge'")
         own = self._chain.last("kind = 'charge' AND analyst = ?", analyst)
         return (
             Fraction(newest.field("total")) if newest else Fraction(0),
             Fraction(own.field("analyst_total")) if own else Fraction(0),
+            # Entries from before keys could be discovered have no δ.
+            Fraction(newest.content.get("delta_total", 0)) if newest else Fraction(0),
         )
 
     def _own_limit(self, analyst: str) -> Fraction | None:
@@ -305,7 +316,21 @@ def _written(budget: Budget) -> dict[str, str]:
 
 
 def _release(entry: Entry) -> Release:
-    return Release(int(entry.charge or 0), tuple(tuple(int(v) for v in row) for row in entry.field("values")))
+    groups = entry.content.get("groups")
+    return Release(
+        int(entry.charge or 0),
+        tuple(tuple(_number(value) for value in row) for row in entry.field("values")),
+        None if groups is None else tuple(tuple(group) for group in groups),
+    )
+
+
+def _text(value: Released) -> str | list[str]:
+    """Integers of any size survive as text."""
+    return str(value) if isinstance(value, int) else [str(one) for one in value]
+
+
+def _number(text: str | list[str]) -> Released:
+    return int(text) if isinstance(text, str) else tuple(int(one) for one in text)
 
 
 def _bounded(total: Fraction) -> Fraction:

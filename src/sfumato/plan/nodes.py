@@ -16,7 +16,8 @@ from sfumato.plan.sources import Source
 from sfumato.schema.columns import CategoryValue
 from sfumato.schema.unit import Unit
 
-MechanismName = Literal["laplace", "gaussian"]
+LARGEST_GRID = 1 << 18
+MechanismName = Literal["laplace", "gaussian", "exponential", "permute_and_flip"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +48,16 @@ class CentredSum:
     lattice: Lattice
 
 
-Aggregate = CountRows | CountValues | Sum | CentredSum
+@dataclass(frozen=True, slots=True)
+class CountDistinct:
+    """The number of different values. A person adds at most max_rows of them."""
+
+    value: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class CountPeople:
+    """The number of different units that have a row."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +93,70 @@ Key = ListedKey | RangeKey
 
 
 @dataclass(frozen=True, slots=True)
+class Grid:
+    """Equal cells from lower to upper; a value beyond an end falls into the cell at that end, NULL into none."""
+
+    value: Expression
+    lower: Fraction
+    upper: Fraction
+    size: int
+
+    def __post_init__(self) -> None:
+        if not (self.lower < self.upper and 1 <= self.size <= LARGEST_GRID):
+            raise ValueError("a grid has cells and runs from its lower to its upper bound")
+
+    @property
+    def width(self) -> Fraction:
+        return (self.upper - self.lower) / self.size
+
+
+Cells = ListedKey | RangeKey | Grid
+
+
+@dataclass(frozen=True, slots=True)
+class OpenKey:
+    """A grouping column whose values nobody listed: a value that enough units hold is shown."""
+
+    column: Column
+
+
+@dataclass(frozen=True, slots=True)
+class Histogram:
+    """The number of rows in every cell."""
+
+    cells: Grid
+
+
+@dataclass(frozen=True, slots=True)
+class Cumulative:
+    """The number of rows in a cell and all cells before it, for every cell, measured together."""
+
+    cells: Grid
+
+
+@dataclass(frozen=True, slots=True)
+class Quantiles:
+    """Positions on a line of cells below which given parts of the values lie, with error bars.
+
+    Levels run upwards from 0 (the smallest value) to 1 (the largest).
+    """
+
+    cells: Grid
+    levels: tuple[Fraction, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MostFrequent:
+    """The cell with the most rows."""
+
+    cells: Cells
+
+
+Binned = Histogram | Cumulative | Quantiles | MostFrequent
+Aggregate = CountRows | CountValues | Sum | CentredSum | CountDistinct | CountPeople | Binned
+
+
+@dataclass(frozen=True, slots=True)
 class Measure:
     """One release: an aggregate for every group, a mechanism, and its share of the spend (ε or ρ)."""
 
@@ -92,19 +166,35 @@ class Measure:
 
 
 @dataclass(frozen=True, slots=True)
+class Selection:
+    """What finding the values of open keys may cost: a share of the spend, and a chance to show one it should not."""
+
+    share: Fraction
+    delta: Fraction
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
+    """Keys of a question are listed, ranges or open; a grid is a key only in a part of a plan (`plan.parts`)."""
+
     table: Source
     unit: Unit
     where: Condition | None
-    keys: tuple[Key, ...]
+    keys: tuple[Cells | OpenKey, ...]
     measures: tuple[Measure, ...]
+    selection: Selection | None = None
 
     @property
     def groups(self) -> int:
+        """The number of declared groups; each is there for every combination of open keys."""
         count = 1
         for key in self.keys:
-            count *= key.size
+            count *= 1 if isinstance(key, OpenKey) else key.size
         return count
+
+    @property
+    def open(self) -> bool:
+        return any(isinstance(key, OpenKey) for key in self.keys)
 
     def digest(self) -> str:
         """Equal for equal plans only: SHA-256 of the plan written out in full."""

@@ -1,6 +1,6 @@
 """What happens to noisy rows before they are shown: HAVING, ORDER BY, LIMIT. It sees noise only and costs nothing."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from operator import add, eq, ge, gt, le, lt, mul, ne, sub, truediv
 from typing import Any, assert_never
@@ -42,8 +42,11 @@ class After:
     limit: int | None = None
     offset: int = 0
 
-    def check(self, texts: Mapping[str, bool]) -> None:
-        """Refuse a comparison of a text with a number, before anything is paid. `texts`: which columns are texts."""
+    def check(self, texts: Mapping[str, bool], lists: Collection[str] = ()) -> None:
+        """Refuse what cannot be compared, before anything is paid. `texts`: which columns are texts."""
+        for order in self.order:
+            if order.name in lists:
+                raise wrong_type(f'"{order.name}" is a list', "rows are not ordered by it")
         if self.having is not None:
             _check(self.having, texts)
 
@@ -79,6 +82,8 @@ def _check(node: Condition, texts: Mapping[str, bool]) -> None:
 def _is_text(node: Expression, texts: Mapping[str, bool]) -> bool:
     match node:
         case Column(name=name):
+            if name not in texts:
+                raise wrong_type(f'"{name}" is a list', "it is not compared")
             return texts[name]
         case String():
             return True

@@ -2,19 +2,46 @@
 
 from fractions import Fraction
 
-from sfumato.kernel.cost import Cost
-from sfumato.plan.nodes import Measure, MechanismName, Plan
+from sfumato.errors import keys_need_delta
+from sfumato.kernel.cost import Cost, Currency
+from sfumato.plan.nodes import (
+    Aggregate,
+    Measure,
+    MechanismName,
+    MostFrequent,
+    OpenKey,
+    Plan,
+    Quantiles,
+    Selection,
+)
 from sfumato.query.bind import BoundQuestion
 from sfumato.query.rewrite import Draft
 from sfumato.schema.table import Schema
 
+SHARE_OF_KEYS = Fraction(1, 4)
 
-def allocate(question: BoundQuestion, draft: Draft, schema: Schema, spend: Cost) -> Plan:
-    """Shares in proportion to the weights; they add up to the spend exactly."""
-    mechanism: MechanismName = "laplace" if spend.currency == "epsilon" else "gaussian"
+
+def allocate(question: BoundQuestion, draft: Draft, schema: Schema, spend: Cost, delta: Fraction = Fraction(0)) -> Plan:
+    """Shares in proportion to the weights; they add up to the spend exactly. `delta` is for discovering keys."""
+    opened = [key for key in question.keys if isinstance(key, OpenKey)]
+    if opened and not (delta and spend.currency == "rho"):
+        raise keys_need_delta(opened[0].column.name)
+    finding = spend.amount * SHARE_OF_KEYS if opened else Fraction(0)
     whole = sum(draft.weights, Fraction(0))
     measures = tuple(
-        Measure(aggregate, mechanism, spend.amount * weight / whole)
+        Measure(aggregate, _mechanism(aggregate, spend.currency), (spend.amount - finding) * weight / whole)
         for aggregate, weight in zip(draft.aggregates, draft.weights, strict=True)
     )
-    return Plan(question.table, schema.unit, question.where, question.keys, measures)
+    selection = Selection(finding, delta) if opened else None
+    return Plan(question.table, schema.unit, question.where, question.keys, measures, selection)
+
+
+def _mechanism(aggregate: Aggregate, currency: Currency) -> MechanismName:
+    match aggregate:
+        case Quantiles():
+            return "exponential"
+        case MostFrequent():
+            # Permute-and-flip errs less at the same ε, but in zCDP the other choice costs a quarter as much.
+            return "permute_and_flip" if currency == "epsilon" else "exponential"
+        case _:
+            return "laplace" if currency == "epsilon" else "gaussian"

@@ -2,25 +2,22 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from fractions import Fraction
 
 from sfumato.errors import (
     duplicate_output,
-    keys_undeclared,
     not_supported,
     select_without_group,
     too_many_keys,
 )
 from sfumato.kernel.certify import MOST_GROUPS
-from sfumato.plan.expressions import Column, Condition
-from sfumato.plan.nodes import Key, ListedKey, RangeKey
+from sfumato.plan.expressions import Condition
+from sfumato.plan.nodes import Cells, Key, ListedKey, MostFrequent, OpenKey
 from sfumato.plan.sources import Source
 from sfumato.query.after import After
-from sfumato.query.bind_calls import bind_call
+from sfumato.query.bind_calls import bind_call, bind_key
 from sfumato.query.bind_expressions import bind_condition, resolve
 from sfumato.query.bind_sources import bind_source
-from sfumato.query.question import BoundCall, Question, SelectedCall, SelectedKey
-from sfumato.schema.columns import Category, Int
+from sfumato.query.question import Bins, BoundCall, Question, SelectedCall, SelectedKey
 from sfumato.schema.table import Schema
 
 
@@ -39,7 +36,7 @@ class BoundAggregate:
 @dataclass(frozen=True, slots=True)
 class BoundQuestion:
     where: Condition | None
-    keys: tuple[Key, ...]
+    keys: tuple[Key | OpenKey, ...]
     selected: tuple[BoundKey | BoundAggregate, ...]
     after: After = field(default_factory=After)
     table: Source = field(kw_only=True)
@@ -49,10 +46,10 @@ def bind(question: Question, schema: Schema) -> BoundQuestion:
     """Everything the plan needs made explicit, or Refused with the reason."""
     table, schema = bind_source(question.table, schema)
     columns = [resolve(column, schema) for column in question.keys]
-    keys = tuple(_key(column, schema) for column in columns)
+    keys = tuple(bind_key(column, schema) for column in columns)
     groups = 1
     for key in keys:
-        groups *= key.size
+        groups *= 1 if isinstance(key, OpenKey) else key.size
     if groups > MOST_GROUPS:
         raise too_many_keys(groups, MOST_GROUPS)
     _refuse_repeats(column.name for column in columns)
@@ -65,20 +62,34 @@ def bind(question: Question, schema: Schema) -> BoundQuestion:
                     raise select_without_group(column.name)
                 selected.append(BoundKey(name, columns.index(resolved)))
             case SelectedCall(name=name):
-                selected.append(BoundAggregate(name, bind_call(item, schema)))
+                selected.append(BoundAggregate(name, bind_call(item, schema, groups)))
     _refuse_repeats(item.name for item in selected)
     if not any(isinstance(item, BoundAggregate) for item in selected):
         raise not_supported(
-            "a question without an aggregate", "Ask for COUNT(*), COUNT(x), SUM(x), AVG(x), VARIANCE(x) or STDDEV(x)."
+            "a question without an aggregate", "Ask for COUNT(*), SUM(x), AVG(x), MEDIAN(x) or another of them."
         )
     where = None if question.where is None else bind_condition(question.where, schema)
-    question.after.check({item.name: isinstance(item, BoundKey) and _shows_text(keys[item.key]) for item in selected})
+    lists = {item.name for item in selected if isinstance(item, BoundAggregate) and isinstance(item.call, Bins)}
+    question.after.check({item.name: _shows_text(item, keys) for item in selected if item.name not in lists}, lists)
     return BoundQuestion(where, keys, tuple(selected), question.after, table=table)
 
 
-def _shows_text(key: Key) -> bool:
+def _shows_text(item: BoundKey | BoundAggregate, keys: tuple[Key | OpenKey, ...]) -> bool:
     """Numbers and nothing else compare with numbers; true and false are texts here."""
-    return isinstance(key, ListedKey) and not all(type(value) is int for value in key.values)
+    match item:
+        case BoundKey(key=place):
+            key: Cells | OpenKey = keys[place]
+        case BoundAggregate(call=MostFrequent(cells=cells)):
+            key = cells
+        case _:
+            return False
+    match key:
+        case OpenKey():
+            return True
+        case ListedKey(values=values):
+            return not all(type(value) is int for value in values)
+        case _:
+            return False
 
 
 def _refuse_repeats(names: Iterable[str]) -> None:
@@ -87,13 +98,3 @@ def _refuse_repeats(names: Iterable[str]) -> None:
         if name in seen:
             raise duplicate_output(name)
         seen.add(name)
-
-
-def _key(column: Column, schema: Schema) -> Key:
-    match schema.columns[column.name]:
-        case Category(values=values):
-            return ListedKey(column, values)
-        case Int(lower=Fraction() as lower, upper=Fraction() as upper):
-            return RangeKey(column, int(lower), int(upper))
-        case _:
-            raise keys_undeclared(column.name)

@@ -1,21 +1,55 @@
 """Aggregates and a schema: bounds made explicit."""
 
 from fractions import Fraction
+from math import ceil
 from typing import assert_never
 
-from sfumato.errors import bounds_too_wide, no_bounds, not_supported
-from sfumato.plan.expressions import Expression
+from sfumato.errors import bounds_too_wide, keys_undeclared, no_bounds, not_supported, too_many_keys
+from sfumato.kernel.certify import MOST_GROUPS
+from sfumato.plan.expressions import Column, Expression
 from sfumato.plan.lattice import Lattice
-from sfumato.plan.nodes import CountRows, CountValues, Sum
-from sfumato.query.bind_expressions import bind_number, bind_value, first_column, value_range
-from sfumato.query.question import BoundCall, Mean, MeanOf, SelectedCall, Spread, SpreadOf, SumOf
+from sfumato.plan.nodes import (
+    LARGEST_GRID,
+    CountDistinct,
+    CountPeople,
+    CountRows,
+    CountValues,
+    Cumulative,
+    Grid,
+    Histogram,
+    Key,
+    ListedKey,
+    MostFrequent,
+    OpenKey,
+    RangeKey,
+    Sum,
+)
+from sfumato.query.bind_expressions import bind_number, bind_value, first_column, resolve, value_range
+from sfumato.query.question import (
+    Bins,
+    BinsOf,
+    BoundCall,
+    DistinctOf,
+    Mean,
+    MeanOf,
+    ModeOf,
+    Quantile,
+    QuantileOf,
+    SelectedCall,
+    Spread,
+    SpreadOf,
+    SumOf,
+)
+from sfumato.schema.columns import Category, Int, Text
 from sfumato.schema.table import Schema
+from sfumato.schema.unit import Person
 
 WIDEST = Fraction(10) ** 250  # products of two such numbers still fit a double
+FEWEST_CELLS = 1 << 10  # of a quantile's line, however many groups there are
 WIDEST_SPREAD = Fraction(10) ** 120  # and so do squares
 
 
-def bind_call(item: SelectedCall, schema: Schema) -> BoundCall:
+def bind_call(item: SelectedCall, schema: Schema, groups: int = 1) -> BoundCall:
     match item.call:
         case CountRows():
             return CountRows()
@@ -44,8 +78,68 @@ def bind_call(item: SelectedCall, schema: Schema) -> BoundCall:
             middle = (lower + upper) / 2
             squares = Lattice.covering(Fraction(0), (upper - middle) ** 2, whole=False)
             return Spread(bound, lattice, squares, middle, sample, root)
+        case DistinctOf(value=value):
+            if isinstance(schema.unit, Person) and _is_unit(value, schema.unit, schema):
+                return CountPeople()
+            return CountDistinct(bind_value(value, schema))
+        case QuantileOf(value=value, level=level):
+            bound = bind_number(value, schema)
+            whole, lower, upper = _ends(bound, item.text, schema)
+            finest = max(FEWEST_CELLS, LARGEST_GRID // groups)
+            size = min(int(upper - lower), finest) if whole else finest
+            return Quantile(Grid(bound, lower, upper, size), level, whole)
+        case BinsOf(value=value, bins=bins, running=running):
+            bound = bind_number(value, schema)
+            whole, lower, upper = _ends(bound, item.text, schema)
+            if groups * bins > MOST_GROUPS:
+                raise too_many_keys(groups * bins, MOST_GROUPS)
+            if whole:  # every bin the same number of whole numbers
+                width = ceil((upper - lower) / bins)
+                bins = ceil((upper - lower) / width)
+                upper = lower + bins * width
+            cells = Grid(bound, lower, upper, bins)
+            return Bins(Cumulative(cells) if running else Histogram(cells), whole)
+        case ModeOf(column=column):
+            key = bind_key(column, schema)
+            if isinstance(key, OpenKey):
+                raise keys_undeclared(key.column.name)
+            if groups * key.size > MOST_GROUPS:
+                raise too_many_keys(groups * key.size, MOST_GROUPS)
+            return MostFrequent(key)
         case _:
             assert_never(item.call)
+
+
+def bind_key(column: Column, schema: Schema) -> Key | OpenKey:
+    """The public values of a column, or that it has none."""
+    resolved = resolve(column, schema)
+    match schema.columns[resolved.name]:
+        case Category(values=values):
+            return ListedKey(resolved, values)
+        case Int(lower=Fraction() as lower, upper=Fraction() as upper):
+            return RangeKey(resolved, int(lower), int(upper))
+        case Text():
+            return OpenKey(resolved)
+        case _:
+            raise keys_undeclared(resolved.name)
+
+
+def _is_unit(value: Expression, unit: Person, schema: Schema) -> bool:
+    return isinstance(value, Column) and schema.meant(value.name).casefold() == unit.id.casefold()
+
+
+def _ends(value: Expression, text: str, schema: Schema) -> tuple[bool, Fraction, Fraction]:
+    """Where a line of cells begins and ends, so that a whole number lies in the middle of its cell."""
+    found = value_range(value, text, schema)
+    if found.bounds is None:
+        raise no_bounds(text, first_column(value))
+    lower, upper = found.bounds
+    if max(abs(lower), abs(upper)) > WIDEST:
+        raise bounds_too_wide(text)
+    if lower == upper:
+        raise not_supported(text, "It is the same whatever the data is; ask about a column.")
+    half = Fraction(1, 2) if found.whole else Fraction(0)
+    return found.whole, lower - half, upper + half
 
 
 def lattice_of(value: Expression, text: str, schema: Schema) -> Lattice:

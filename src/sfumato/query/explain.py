@@ -1,11 +1,26 @@
 """What a question would do, before it does anything."""
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
-from sfumato.kernel.certify import Certified
+from sfumato.kernel.certify import Certified, Mechanism
+from sfumato.kernel.mechanisms import DiscreteGaussian, DiscreteLaplace
+from sfumato.kernel.selection import KeySelection
 from sfumato.ledger.terms import Amount
-from sfumato.plan.nodes import CentredSum, CountRows, CountValues, Measure, Sum
+from sfumato.plan.nodes import (
+    CentredSum,
+    CountDistinct,
+    CountPeople,
+    CountRows,
+    CountValues,
+    Cumulative,
+    Histogram,
+    Measure,
+    MostFrequent,
+    Quantiles,
+    Sum,
+)
 from sfumato.query.finish import CONFIDENCE
 from sfumato.query.outputs import expected_error
 from sfumato.query.rewrite import KeyColumn, MeanColumn, OutputColumn, SpreadColumn
@@ -19,7 +34,7 @@ class Step:
     sensitivity: int
     rule: str
     event: dict[str, str]
-    deviation: float
+    deviation: float | None
     share: float
 
 
@@ -33,6 +48,7 @@ class Explanation:
     expected_error: dict[str, float | None]
     sql: str
     digest: str
+    keys: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """What `--format json` prints."""
@@ -40,6 +56,7 @@ class Explanation:
             "question": self.question,
             "unit": self.unit,
             "groups": self.groups,
+            "keys": self.keys,
             "cost": {"epsilon": self.cost.epsilon, "delta": self.cost.delta},
             "steps": [
                 {
@@ -60,14 +77,19 @@ class Explanation:
 
     def __str__(self) -> str:
         lines = [f"Question: {self.question}", f"Protects: one {self.unit}", f"Costs:    {self.cost}"]
-        lines += [f"Groups:   {self.groups}, all declared; empty ones get noise too", "Releases:"]
+        many = f"{self.groups}, all declared; empty ones get noise too"
+        lines += [f"Groups:   {self.keys or many}", "Releases:"]
         for step in self.steps:
             lines += [f"  {step.measures}: {100 * step.share:.0f} % of the spend"]
             lines += [f"    sensitivity {step.sensitivity}: {step.rule}"]
-            lines += [f"    {step.event['mechanism'].replace('_', ' ')} noise, standard deviation {step.deviation:.6g}"]
+            mechanism = step.event["mechanism"].replace("_", " ")
+            if step.deviation is None:
+                lines += [f"    chosen privately: {mechanism}"]
+            else:
+                lines += [f"    {mechanism} noise, standard deviation {step.deviation:.6g}"]
         lines += [f"Error bars ({100 * CONFIDENCE:.0f} %):"]
         for name, error in self.expected_error.items():
-            lines += [f"  {name}: " + (f"±{error:.6g}" if error is not None else "depends on the size of the group")]
+            lines += [f"  {name}: " + (f"±{error:.6g}" if error is not None else "depends on the answer")]
         return "\n".join([*lines, "SQL:", self.sql])
 
 
@@ -87,7 +109,7 @@ def explain(
                 release.sensitivity.bound,
                 release.sensitivity.rule,
                 release.event,
-                release.mechanism.deviation(),
+                _deviation(release.mechanism),
                 float(measure.share / certified.cost.amount),
             )
             for position, (measure, release) in enumerate(zip(plan.measures, certified.releases, strict=True))
@@ -99,7 +121,17 @@ def explain(
         },
         sql=sql,
         digest=certified.digest,
+        keys="" if certified.selection is None else _discovered(certified.selection),
     )
+
+
+def _discovered(selection: KeySelection) -> str:
+    half, sure = (selection.units_for(Fraction(part, 100)) for part in (50, 95))
+    return f"discovered; a key that {half} units hold is shown half of the time, one of {sure} units 95 times in 100"
+
+
+def _deviation(mechanism: Mechanism) -> float | None:
+    return mechanism.deviation() if isinstance(mechanism, DiscreteLaplace | DiscreteGaussian) else None
 
 
 def _words(measure: Measure, position: int, columns: tuple[OutputColumn, ...]) -> str:
@@ -121,4 +153,16 @@ def _words(measure: Measure, position: int, columns: tuple[OutputColumn, ...]) -
             what = "sum of clamped values"
         case CentredSum():
             what = "sum of clamped values around the centre of their bounds"
+        case CountDistinct():
+            what = "number of different values"
+        case CountPeople():
+            what = "number of different people"
+        case Histogram(cells=cells):
+            what = f"number of rows in each of {cells.size} cells"
+        case Cumulative(cells=cells):
+            what = f"running totals of {cells.size} cells"
+        case Quantiles(cells=cells, levels=levels):
+            what = f"{len(levels)} of the ranks on a line of {cells.size} cells, with error bars"
+        case MostFrequent(cells=cells):
+            what = f"most frequent of {cells.size} values"
     return f"{what} (for {', '.join(users)})"

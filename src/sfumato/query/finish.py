@@ -5,14 +5,14 @@ from itertools import product
 from typing import Any
 
 from sfumato.errors import missing_extra, not_measured, out_of_range
-from sfumato.kernel.certify import Certified
-from sfumato.kernel.gate import Release
-from sfumato.kernel.mechanisms import Mechanism
+from sfumato.kernel.certify import Certified, Mechanism
+from sfumato.kernel.gate import Release, Table
 from sfumato.ledger.ledger import Balance
 from sfumato.ledger.terms import Amount
+from sfumato.plan.nodes import ListedKey, OpenKey, Plan, RangeKey
 from sfumato.plots.bars import bars
 from sfumato.query.after import After
-from sfumato.query.outputs import Interval, Noise, interval_of, value_of
+from sfumato.query.outputs import Intervals, Noises, interval_of, value_of
 from sfumato.query.rewrite import KeyColumn, OutputColumn
 
 CONFIDENCE = 0.95
@@ -32,16 +32,18 @@ class Answer:
     cached: bool
     when: str
     receipt: int
-    _numbers: "tuple[tuple[tuple[int, ...], ...], tuple[OutputColumn, ...], tuple[Mechanism, ...]]" = field(repr=False)
+    _numbers: "tuple[Table, tuple[OutputColumn, ...], tuple[Mechanism, ...]]" = field(repr=False)
 
-    def interval(self, confidence: float = CONFIDENCE) -> list[dict[str, Interval]]:
+    def interval(self, confidence: float = CONFIDENCE) -> list[dict[str, Any]]:
         """For every row and every aggregate (low, high): the noise stays inside with this probability.
+
+        For a histogram or running shares one pair each; None for a most frequent value.
 
         It speaks of the noise; what clipping to declared bounds may hide is not in it.
         """
         check_confidence(confidence)
         values, columns, mechanisms = self._numbers
-        noises = [Noise(mechanism.error(confidence), mechanism.deviation()) for mechanism in mechanisms]
+        noises = Noises(mechanisms, confidence)
         measured = [column for column in columns if not isinstance(column, KeyColumn)]
         return [{column.name: interval_of(column, row, noises) for column in measured} for row in values]
 
@@ -50,7 +52,7 @@ class Answer:
         return {
             "columns": list(self.columns),
             "rows": self.rows,
-            "intervals": [{name: list(pair) for name, pair in row.items()} for row in self.interval(confidence)],
+            "intervals": [{name: _plain(pair) for name, pair in row.items()} for row in self.interval(confidence)],
             "confidence": confidence,
             "cost": {"epsilon": self.cost.epsilon, "delta": self.cost.delta},
             "spent": {"epsilon": self.spent.epsilon, "delta": self.spent.delta},
@@ -85,6 +87,22 @@ class Answer:
         return bars(labels, [row[chosen] for row in self.rows], intervals, title=chosen)
 
 
+def _keys(plan: Plan, release: Release) -> list[tuple[Any, ...]]:
+    """The values of the keys of every group: those of open keys as released, the others by the group's number."""
+    declared = list(product(*(key.values for key in plan.keys if isinstance(key, ListedKey | RangeKey))))
+    if release.groups is None:
+        return declared
+    found = []
+    for *opened, number in release.groups:
+        sources = {True: iter(opened), False: iter(declared[int(number)])}
+        found.append(tuple(next(sources[isinstance(key, OpenKey)]) for key in plan.keys))
+    return found
+
+
+def _plain(pair: Intervals) -> Any:
+    return [list(one) for one in pair] if isinstance(pair, list) else None if pair is None else list(pair)
+
+
 def check_confidence(confidence: float) -> None:
     if isinstance(confidence, bool) or not isinstance(confidence, int | float) or not 0 < confidence < 1:
         raise out_of_range("confidence", "0", "1", repr(confidence))
@@ -102,15 +120,16 @@ def finish(
     cached: bool,
     after: After | None = None,
 ) -> Answer:
-    keys = list(product(*(key.values for key in certified.plan.keys)))
+    mechanisms = tuple(item.mechanism for item in certified.releases)
+    keys = _keys(certified.plan, release)
     order = sorted(range(len(keys)), key=lambda group: keys[group])
     rows = [
-        {column.name: value_of(column, keys[group], release.values[group]) for column in columns} for group in order
+        {column.name: value_of(column, keys[group], release.values[group], mechanisms) for column in columns}
+        for group in order
     ]
     if after is not None:
         shown = after.chosen(rows)
         order, rows = [order[place] for place in shown], [rows[place] for place in shown]
-    mechanisms = tuple(item.mechanism for item in certified.releases)
     return Answer(
         question=question,
         columns=tuple(column.name for column in columns),

@@ -5,11 +5,28 @@ from fractions import Fraction
 from math import sqrt
 from typing import Any
 
-from sfumato.kernel.mechanisms import Mechanism
+from sfumato.kernel.certify import Mechanism
+from sfumato.kernel.gate import Released
+from sfumato.kernel.mechanisms import DiscreteGaussian, DiscreteLaplace
 from sfumato.plan.lattice import Lattice
-from sfumato.query.rewrite import CountColumn, KeyColumn, MeanColumn, OutputColumn, SpreadColumn, SumColumn
+from sfumato.plan.nodes import Grid
+from sfumato.query.lines import cdf, cdf_interval, histogram, quantile, quantile_interval
+from sfumato.query.rewrite import (
+    CdfColumn,
+    CountColumn,
+    HistogramColumn,
+    KeyColumn,
+    MeanColumn,
+    ModeColumn,
+    OutputColumn,
+    QuantileColumn,
+    SpreadColumn,
+    SumColumn,
+)
 
 Interval = tuple[float, float]
+Intervals = Interval | list[Interval] | None
+Row = tuple[Any, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,47 +37,88 @@ class Noise:
     deviation: float
 
 
+class Noises:
+    """The noise of every measure at one confidence, worked out once."""
+
+    def __init__(self, mechanisms: tuple[Mechanism, ...], confidence: float) -> None:
+        self.mechanisms = mechanisms
+        self.confidence = confidence
+        self._known: dict[int, Noise] = {}
+
+    def __getitem__(self, measure: int) -> Noise:
+        mechanism = self.mechanisms[measure]
+        if not isinstance(mechanism, DiscreteLaplace | DiscreteGaussian):
+            raise TypeError("a choice has no noise of its own")
+        if measure not in self._known:
+            self._known[measure] = Noise(mechanism.error(self.confidence), mechanism.deviation())
+        return self._known[measure]
+
+
 def expected_error(column: OutputColumn, mechanisms: tuple[Mechanism, ...], confidence: float) -> float | None:
-    """Half the width of the error bar, known before asking; None for an average, whose error depends on the count."""
+    """Half the width of the error bar, known before asking; None where it depends on the answer."""
+    noises = Noises(mechanisms, confidence)
     match column:
-        case CountColumn(measure=measure):
-            return mechanisms[measure].error(confidence)
+        case CountColumn(measure=measure) | HistogramColumn(measure=measure):
+            return noises[measure].error
         case SumColumn(measure=measure, lattice=lattice):
-            return float(mechanisms[measure].error(confidence) * lattice.step)
+            return float(noises[measure].error * lattice.step)
         case _:
             return None
 
 
-def value_of(column: OutputColumn, key: tuple[Any, ...], row: tuple[int, ...]) -> Any:
+def value_of(
+    column: OutputColumn, key: tuple[Any, ...], row: tuple[Released, ...], mechanisms: tuple[Mechanism, ...]
+) -> Any:
+    numbers: Row = row
     match column:
         case KeyColumn(key=position):
             return key[position]
         case CountColumn(measure=measure):
-            return row[measure]
+            return numbers[measure]
         case SumColumn(measure=measure, lattice=lattice):
-            return _in_units(row[measure] * lattice.step, lattice)
+            return _in_units(numbers[measure] * lattice.step, lattice)
         case MeanColumn(total=total, count=count, lattice=lattice):
-            return _mean(Fraction(row[total], max(row[count], 1)), lattice)
+            return _mean(Fraction(numbers[total], max(numbers[count], 1)), lattice)
         case SpreadColumn():
-            return _spread(column, *_variance(column, row))
+            return _spread(column, *_variance(column, numbers))
+        case QuantileColumn(measure=measure):
+            return quantile(column, numbers[measure], mechanisms[measure])
+        case ModeColumn(measure=measure, cells=cells):
+            return None if isinstance(cells, Grid) else cells.values[numbers[measure]]
+        case HistogramColumn(measure=measure):
+            return histogram(column, numbers[measure])
+        case CdfColumn(measure=measure):
+            return cdf(column, numbers[measure], mechanisms[measure])
 
 
-def interval_of(column: OutputColumn, row: tuple[int, ...], noises: list[Noise]) -> Interval:
+def interval_of(column: OutputColumn, row: tuple[Released, ...], noises: Noises) -> Intervals:
+    """(low, high); for a list one pair each; None where there is none: a most frequent value is right or wrong."""
+    numbers: Row = row
     match column:
         case CountColumn(measure=measure):
-            return row[measure] - noises[measure].error, row[measure] + noises[measure].error
+            return numbers[measure] - noises[measure].error, numbers[measure] + noises[measure].error
         case SumColumn(measure=measure, lattice=lattice):
-            low, high = ((row[measure] + side * noises[measure].error) * lattice.step for side in (-1, 1))
+            low, high = ((numbers[measure] + side * noises[measure].error) * lattice.step for side in (-1, 1))
             return _in_units(low, lattice), _in_units(high, lattice)
         case MeanColumn(total=total, count=count, lattice=lattice):
-            return _mean_interval(row[total], row[count], noises[total], noises[count], lattice)
+            return _mean_interval(numbers[total], numbers[count], noises[total], noises[count], lattice)
         case SpreadColumn():
-            return _spread_interval(column, row, noises)
+            return _spread_interval(column, numbers, noises)
+        case QuantileColumn(measure=measure):
+            return quantile_interval(column, numbers[measure], noises.mechanisms[measure], noises.confidence)
+        case HistogramColumn(measure=measure):
+            error = noises[measure].error
+            return [(count - error, count + error) for count in numbers[measure]]
+        case CdfColumn(measure=measure, cells=cells):
+            noise = noises[measure]
+            return cdf_interval(cells, numbers[measure], noises.mechanisms[measure], noise.error, noise.deviation)
+        case ModeColumn():
+            return None
         case _:
             raise TypeError("a key has no error bar")
 
 
-def _variance(column: SpreadColumn, row: tuple[int, ...]) -> tuple[float, int]:
+def _variance(column: SpreadColumn, row: Row) -> tuple[float, int]:
     """The mean square from the middle minus the squared mean from the middle, and the number of values."""
     spread, count = column.spread, max(row[column.count], 1)
     square = (spread.squares.centre + Fraction(row[column.squares], count)) * spread.squares.step
@@ -77,7 +135,7 @@ def _spread(column: SpreadColumn, variance: float, count: int) -> float:
     return sqrt(inside) if spread.root else inside
 
 
-def _spread_interval(column: SpreadColumn, row: tuple[int, ...], noises: list[Noise]) -> Interval:
+def _spread_interval(column: SpreadColumn, row: Row, noises: Noises) -> Interval:
     """The noises enter nearly as a weighted sum; where the count is lost in its noise, all that the bounds allow."""
     spread, (variance, count) = column.spread, _variance(column, row)
     parts = [noises[column.total], noises[column.squares], noises[column.count]]

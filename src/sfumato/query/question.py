@@ -5,7 +5,17 @@ from fractions import Fraction
 
 from sfumato.plan.expressions import Column, Condition, Expression
 from sfumato.plan.lattice import Lattice
-from sfumato.plan.nodes import CountRows, CountValues, Sum
+from sfumato.plan.nodes import (
+    CountDistinct,
+    CountPeople,
+    CountRows,
+    CountValues,
+    Cumulative,
+    Grid,
+    Histogram,
+    MostFrequent,
+    Sum,
+)
 from sfumato.query.after import After
 from sfumato.query.asked import From
 
@@ -29,7 +39,34 @@ class SpreadOf:
     root: bool
 
 
-Call = CountRows | CountValues | SumOf | MeanOf | SpreadOf
+@dataclass(frozen=True, slots=True)
+class DistinctOf:
+    value: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class QuantileOf:
+    """The value below which a part of all values lies; 0 is the smallest, 1 the largest."""
+
+    value: Expression
+    level: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class ModeOf:
+    column: Column
+
+
+@dataclass(frozen=True, slots=True)
+class BinsOf:
+    """A histogram with so many bins, or running totals up to so many points."""
+
+    value: Expression
+    bins: int
+    running: bool
+
+
+Call = CountRows | CountValues | SumOf | MeanOf | SpreadOf | DistinctOf | QuantileOf | ModeOf | BinsOf
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,4 +113,21 @@ class Spread:
     root: bool
 
 
-BoundCall = CountRows | CountValues | Sum | Mean | Spread
+@dataclass(frozen=True, slots=True)
+class Quantile:
+    """A quantile on a line of cells; `whole` when values are whole numbers."""
+
+    cells: Grid
+    level: Fraction
+    whole: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Bins:
+    """A histogram or running totals; `whole` when values are whole numbers."""
+
+    measured: Histogram | Cumulative
+    whole: bool
+
+
+BoundCall = CountRows | CountValues | CountDistinct | CountPeople | Sum | Mean | Spread | Quantile | Bins | MostFrequent

@@ -1,6 +1,7 @@
 """Questions in terms of what the kernel measures, and how to put the answers together again.
 
-AVG becomes a centred sum and a count, VARIANCE these and a sum of squares; equal aggregates are measured once.
+AVG becomes a centred sum and a count, VARIANCE these and a sum of squares; equal aggregates are measured once, and
+quantiles of one expression together.
 """
 
 from dataclasses import dataclass
@@ -8,9 +9,23 @@ from fractions import Fraction
 
 from sfumato.plan.expressions import Arithmetic, Number
 from sfumato.plan.lattice import Lattice
-from sfumato.plan.nodes import Aggregate, CentredSum, CountRows, CountValues, Sum
+from sfumato.plan.nodes import (
+    Aggregate,
+    Cells,
+    CentredSum,
+    CountDistinct,
+    CountPeople,
+    CountRows,
+    CountValues,
+    Cumulative,
+    Grid,
+    Histogram,
+    MostFrequent,
+    Quantiles,
+    Sum,
+)
 from sfumato.query.bind import BoundAggregate, BoundKey, BoundQuestion
-from sfumato.query.question import Mean, Spread
+from sfumato.query.question import Bins, Mean, Quantile, Spread
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +64,43 @@ class SpreadColumn:
     spread: Spread
 
 
-OutputColumn = KeyColumn | CountColumn | SumColumn | MeanColumn | SpreadColumn
+@dataclass(frozen=True, slots=True)
+class QuantileColumn:
+    """`place`: of its level among the levels that are measured together."""
+
+    name: str
+    measure: int
+    place: int
+    quantile: Quantile
+
+
+@dataclass(frozen=True, slots=True)
+class ModeColumn:
+    name: str
+    measure: int
+    cells: Cells
+
+
+@dataclass(frozen=True, slots=True)
+class HistogramColumn:
+    name: str
+    measure: int
+    cells: Grid
+    whole: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CdfColumn:
+    name: str
+    measure: int
+    cells: Grid
+    whole: bool
+
+
+ListColumn = HistogramColumn | CdfColumn
+OutputColumn = (
+    KeyColumn | CountColumn | SumColumn | MeanColumn | SpreadColumn | QuantileColumn | ModeColumn | ListColumn
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,11 +126,16 @@ def rewrite(question: BoundQuestion) -> Draft:
         weights[aggregate] = weights.get(aggregate, Fraction(0)) + weight
         return list(weights).index(aggregate)
 
+    levels: dict[Grid, set[Fraction]] = {}
+    for item in question.selected:
+        if isinstance(item, BoundAggregate) and isinstance(item.call, Quantile):
+            levels.setdefault(item.call.cells, set()).add(item.call.level)
+
     for item in question.selected:
         match item:
             case BoundKey(name=name, key=key):
                 columns.append(KeyColumn(name, key))
-            case BoundAggregate(name=name, call=CountRows() | CountValues() as count):
+            case BoundAggregate(name=name, call=CountRows() | CountValues() | CountDistinct() | CountPeople() as count):
                 columns.append(CountColumn(name, measure(count, Fraction(1))))
             case BoundAggregate(name=name, call=Sum(lattice=lattice) as total):
                 columns.append(SumColumn(name, measure(total, Fraction(1)), lattice))
@@ -94,4 +150,18 @@ def rewrite(question: BoundQuestion) -> Draft:
                 squares = measure(squared, SHARE_OF_SQUARES)
                 values = measure(CountValues(value), 1 - SHARE_OF_SQUARES - SHARE_OF_DEVIATIONS)
                 columns.append(SpreadColumn(name, deviations, squares, values, spread))
+            case BoundAggregate(name=name, call=Quantile(cells=cells, level=level) as quantile):
+                wanted = tuple(sorted(levels[cells]))
+                # All levels of a line cost as much as the number of times they can be halved.
+                share = Fraction(len(wanted).bit_length(), len(wanted))
+                place = measure(Quantiles(cells, wanted), share)
+                columns.append(QuantileColumn(name, place, wanted.index(level), quantile))
+            case BoundAggregate(
+                name=name, call=Bins(measured=Histogram(cells=Grid() as cells) as counted, whole=whole)
+            ):
+                columns.append(HistogramColumn(name, measure(counted, Fraction(1)), cells, whole))
+            case BoundAggregate(name=name, call=Bins(measured=Cumulative(cells=cells) as running, whole=whole)):
+                columns.append(CdfColumn(name, measure(running, Fraction(1)), cells, whole))
+            case BoundAggregate(name=name, call=MostFrequent(cells=values_of) as mode):
+                columns.append(ModeColumn(name, measure(mode, Fraction(1)), values_of))
     return Draft(tuple(weights), tuple(weights.values()), tuple(columns))

@@ -1,11 +1,33 @@
 """Aggregates of a parsed text, by an allow-list."""
 
+from fractions import Fraction
+
 from sqlglot import exp
 
 from sfumato.errors import not_supported
+from sfumato.plan.expressions import Number
 from sfumato.plan.nodes import CountRows, CountValues
-from sfumato.query.question import Call, MeanOf, SelectedCall, SpreadOf, SumOf
-from sfumato.query.sql_expressions import only, read_expression, refuse
+from sfumato.query.question import (
+    BinsOf,
+    Call,
+    DistinctOf,
+    MeanOf,
+    ModeOf,
+    QuantileOf,
+    SelectedCall,
+    SpreadOf,
+    SumOf,
+)
+from sfumato.query.sql_expressions import only, read_column, read_expression, read_literal, refuse
+
+LEVELS: dict[type[exp.Expr], tuple[Fraction, str]] = {
+    exp.Median: (Fraction(1, 2), "median"),
+    exp.Min: (Fraction(0), "min"),
+    exp.Max: (Fraction(1), "max"),
+}
+BINNED = {"HISTOGRAM", "CDF"}
+MOST_BINS, MOST_POINTS = 1_000, 1_024
+FINEST_LEVEL = 10_000
 
 # Whether divided by n - 1, whether its root is taken, and what its column is called.
 SPREADS: dict[type[exp.Expr], tuple[bool, bool, str]] = {
@@ -25,8 +47,12 @@ def read_call(node: exp.Expr, name: str | None, alias: str) -> SelectedCall:
             only(node, "this", "big_int")
             only(star)
             call, label = CountRows(), "count"
+        case exp.Count(this=exp.Distinct(expressions=[argument]) as distinct):
+            only(node, "this", "big_int")
+            only(distinct, "expressions")
+            call, label = DistinctOf(read_expression(argument, alias, 0)), "distinct"
         case exp.Count(this=exp.Distinct()):
-            raise not_supported(text, "COUNT(*) and COUNT(x) work.")
+            raise not_supported(text, "COUNT(DISTINCT x) counts the values of one expression.")
         case exp.Count(this=argument):
             only(node, "this", "big_int")
             call, label = CountValues(read_expression(argument, alias, 0)), "count"
@@ -40,8 +66,41 @@ def read_call(node: exp.Expr, name: str | None, alias: str) -> SelectedCall:
             only(node, "this")
             sample, root, label = SPREADS[type(node)]
             call = SpreadOf(read_expression(argument, alias, 0), sample, root)
+        case exp.Median(this=argument) | exp.Min(this=argument) | exp.Max(this=argument):
+            only(node, "this")
+            level, label = LEVELS[type(node)]
+            call = QuantileOf(read_expression(argument, alias, 0), level)
+        case exp.Quantile(this=argument, args={"quantile": part}):
+            only(node, "this", "quantile")
+            call = QuantileOf(read_expression(argument, alias, 0), _level(part))
+            label = f"q{float(100 * call.level):g}"
+        case exp.Mode(this=argument):
+            only(node, "this")
+            call, label = ModeOf(read_column(argument, alias)), "mode"
+        case exp.Anonymous(this=str(called), expressions=[argument, bins]) if called.upper() in BINNED:
+            label = called.lower()
+            call = BinsOf(read_expression(argument, alias, 0), _bins(bins, called.upper()), called.upper() == "CDF")
+            return SelectedCall(name or _named(label, argument), call, text)
         case _:
             refuse(node)
-    if name is None:
-        name = f"{label}_{node.this.name}" if isinstance(node.this, exp.Column) else label
-    return SelectedCall(name, call, text)
+    argument = node.this.expressions[0] if isinstance(node.this, exp.Distinct) else node.this
+    return SelectedCall(name or _named(label, argument), call, text)
+
+
+def _named(label: str, argument: exp.Expr) -> str:
+    return f"{label}_{argument.name}" if isinstance(argument, exp.Column) else label
+
+
+def _level(node: exp.Expr) -> Fraction:
+    number = read_literal(node)
+    if not isinstance(number, Number) or not 0 <= number.value <= 1 or FINEST_LEVEL % number.value.denominator:
+        raise not_supported("this quantile", f"Write a number from 0 to 1 in steps of 1/{FINEST_LEVEL}: 0.25.")
+    return number.value
+
+
+def _bins(node: exp.Expr, called: str) -> int:
+    number = read_literal(node)
+    most = MOST_POINTS if called == "CDF" else MOST_BINS
+    if not isinstance(number, Number) or number.value.denominator != 1 or not 1 <= number.value <= most:
+        raise not_supported(f"this {called}", f"Say how many cells, 1 to {most}: {called}(x, 10).")
+    return int(number.value)

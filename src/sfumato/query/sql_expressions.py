@@ -41,7 +41,8 @@ COMPARISONS: dict[type[exp.Expr], ComparisonOperator] = {
 }
 
 WORKS = (
-    "What works: SELECT keys, COUNT(*), COUNT(x), SUM(x), AVG(x), VARIANCE(x), STDDEV(x) FROM table WHERE … "
+    "What works: SELECT keys, COUNT(*), COUNT(x), COUNT(DISTINCT x), SUM(x), AVG(x), VARIANCE(x), STDDEV(x), "
+    "MEDIAN(x), QUANTILE(x, q), MIN(x), MAX(x), MODE(x), HISTOGRAM(x, bins), CDF(x, points) FROM table WHERE … "
     "GROUP BY keys HAVING … ORDER BY … LIMIT n."
 )
 

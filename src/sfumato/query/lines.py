@@ -1,0 +1,133 @@
+"""Answers along a line of cells: quantiles, histograms, running shares. Post-processing only."""
+
+from fractions import Fraction
+from functools import lru_cache
+from math import ceil, floor, sqrt
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.kernel.certify import Mechanism
+from sfumato.kernel.mechanisms import DiscreteLaplace
+from sfumato.kernel.ranks import BAR_ERROR, RankChoice
+from sfumato.kernel.strategies import Strategy
+from sfumato.plan.nodes import Grid
+from sfumato.query.rewrite import CdfColumn, HistogramColumn, QuantileColumn
+
+Interval = tuple[float, float]
+Matrix = npt.NDArray[np.float64]
+HALF = Fraction(1, 2)
+
+
+# ---- quantiles
+
+
+def quantile(column: QuantileColumn, positions: tuple[int, ...], mechanism: Mechanism) -> float:
+    chosen = Fraction(positions[3 * column.place], _ranks(mechanism).parts)
+    return _value(column, chosen, floor)
+
+
+def quantile_interval(
+    column: QuantileColumn, positions: tuple[int, ...], mechanism: Mechanism, confidence: float
+) -> Interval:
+    """From the two positions chosen for it; where these reach the neighbouring level's, that level's count too."""
+    ranks, size = _ranks(mechanism), column.quantile.cells.size
+    low, high = Fraction(0), Fraction(size)
+    if confidence <= 1 - BAR_ERROR:
+        low, high = _bar(ranks, positions, column.place)
+    return _value(column, low, floor), _value(column, high, ceil)
+
+
+def _bar(ranks: RankChoice, positions: tuple[int, ...], place: int) -> tuple[Fraction, Fraction]:
+    node, size = ranks.nodes()[place], ranks.cells
+    chosen, low, high = positions[3 * place : 3 * place + 3]
+    # Whole cells: where in its cell a value lies is not known.
+    lowest = Fraction(max(floor(Fraction(min(low, chosen) - 1, ranks.parts)), 0))
+    highest = Fraction(min(ceil(Fraction(max(high, chosen) + 1, ranks.parts)), size))
+    if node.level == 0 or (node.left is not None and min(low, chosen) <= positions[3 * node.left + 2]):
+        lowest = Fraction(0) if node.left is None else min(lowest, _bar(ranks, positions, node.left)[0])
+    if node.level == 1 or (node.right is not None and max(high, chosen) >= positions[3 * node.right + 1]):
+        highest = Fraction(size) if node.right is None else max(highest, _bar(ranks, positions, node.right)[1])
+    return lowest, highest
+
+
+def _value(column: QuantileColumn, cell: Fraction, rounded: Any) -> float:
+    """The value at a position, counted in cells."""
+    grid = column.quantile.cells
+    place = grid.lower + cell * grid.width
+    if not column.quantile.whole:
+        return float(place)
+    # Whole numbers lie in the middle of their cells.
+    return int(
+        min(max(rounded(place + HALF if rounded is floor else place - HALF), grid.lower + HALF), grid.upper - HALF)
+    )
+
+
+def _ranks(mechanism: Mechanism) -> RankChoice:
+    if not isinstance(mechanism, RankChoice):
+        raise TypeError("a quantile is chosen by rank")
+    return mechanism
+
+
+# ---- histograms and running shares
+
+
+def histogram(column: HistogramColumn, counts: tuple[int, ...]) -> list[dict[str, float]]:
+    """Bins [low, high), the last one with its end; of whole numbers the first and the last of each bin."""
+    return [
+        {"low": _edge(column, place, HALF), "high": _edge(column, place + 1, -HALF), "count": count}
+        for place, count in enumerate(counts)
+    ]
+
+
+def cdf(column: CdfColumn, answers: tuple[int, ...], mechanism: Mechanism) -> list[dict[str, float]]:
+    """The share of rows up to each point, never falling, from 0 to 1."""
+    totals = _totals(_strategy(column.cells, mechanism)) @ np.array(answers, dtype=np.float64)
+    shares = np.clip(_rising(totals / max(totals[-1], 1.0)), 0.0, 1.0)
+    return [{"at": _edge(column, i + 1, -HALF), "share": float(share)} for i, share in enumerate(shares)]
+
+
+def _edge(column: HistogramColumn | CdfColumn, place: int, inward: Fraction) -> float:
+    edge = column.cells.lower + place * column.cells.width
+    return int(edge + inward) if column.whole else float(edge)
+
+
+def cdf_interval(
+    cells: Grid, answers: tuple[int, ...], mechanism: Mechanism, error: int, deviation: float
+) -> list[Interval]:
+    """All shares s for which total - s · all lies within its noise."""
+    matrix = _totals(_strategy(cells, mechanism))
+    totals = (matrix @ np.array(answers, dtype=np.float64)).tolist()
+    width, everybody = error / deviation if deviation else 0.0, totals[-1]
+    found = []
+    for i in range(cells.size):
+        share = min(max(totals[i] / max(everybody, 1.0), 0.0), 1.0)
+        noise = width * deviation * sqrt(float(((matrix[i] - share * matrix[-1]) ** 2).sum()))
+        half = noise / everybody if everybody > noise else 1.0
+        found.append((max(share - half, 0.0), min(share + half, 1.0)))
+    return found
+
+
+def _strategy(cells: Grid, mechanism: Mechanism) -> Strategy:
+    return Strategy("tree" if isinstance(mechanism, DiscreteLaplace) else "roots", cells.size)
+
+
+@lru_cache(maxsize=8)
+def _totals(strategy: Strategy) -> Matrix:
+    """The matrix that makes running totals of noisy answers, with the least variance."""
+    size = strategy.size
+    measured = np.stack([strategy.answers(row) for row in np.eye(size, dtype=np.int64)], axis=1).astype(np.float64)
+    inverse = np.linalg.solve(measured.T @ measured, measured.T) if len(measured) > size else np.linalg.inv(measured)
+    return np.asarray(np.cumsum(inverse, axis=0))
+
+
+def _rising(values: Matrix) -> Matrix:
+    """The nearest sequence that never falls (pool adjacent violators)."""
+    pools: list[tuple[float, int]] = []
+    for value in values.tolist():
+        pools.append((value, 1))
+        while len(pools) > 1 and pools[-2][0] > pools[-1][0]:
+            (one, many), (two, more) = pools[-2:]
+            pools[-2:] = [((one * many + two * more) / (many + more), many + more)]
+    return np.repeat([value for value, _ in pools], [many for _, many in pools])
