@@ -1,8 +1,8 @@
 """The one place where a question, the ledger, an engine and the kernel meet."""
 
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from types import TracebackType
@@ -13,6 +13,7 @@ from sfumato.engines.duckdb import DuckDBEngine
 from sfumato.engines.emit import emit
 from sfumato.errors import UsageError, delta_unused, ledger_needed, missing_argument
 from sfumato.kernel.certify import Certified, certify
+from sfumato.kernel.cost import Cost
 from sfumato.kernel.entropy import SystemEntropy
 from sfumato.kernel.gate import release
 from sfumato.ledger.ledger import Balance, Charge, Ledger, Payment, Stored, now
@@ -21,13 +22,16 @@ from sfumato.plan.parts import parts
 from sfumato.query.after import After
 from sfumato.query.allocate import allocate
 from sfumato.query.bind import bind
+from sfumato.query.builder import Builder
 from sfumato.query.explain import Explanation, explain
-from sfumato.query.finish import Answer, finish
+from sfumato.query.finish import CONFIDENCE, Answer, check_confidence, finish
 from sfumato.query.rewrite import OutputColumn, rewrite
+from sfumato.query.script import Repeat, named_sources, opening_policy, opening_table
+from sfumato.query.spending import error_of, spend_for
 from sfumato.query.sql import parse
 from sfumato.schema.budget import Budget, Spend
 from sfumato.schema.columns import Column
-from sfumato.schema.numbers import Number
+from sfumato.schema.numbers import Number, exact_positive
 from sfumato.schema.others import Lookup, Table
 from sfumato.schema.policy import load_policy
 from sfumato.schema.table import Schema
@@ -35,6 +39,7 @@ from sfumato.schema.unit import Unit
 
 DEFAULT_ANALYST = "analyst"
 LONGEST_NAME = 200
+MOST_QUESTIONS = 1000
 
 
 def open_policy(policy: str | os.PathLike[str], *, analyst: str = DEFAULT_ANALYST) -> "Session":
@@ -42,7 +47,7 @@ def open_policy(policy: str | os.PathLike[str], *, analyst: str = DEFAULT_ANALYS
     loaded = load_policy(Path(policy))
     engine = DuckDBEngine(loaded.source, loaded.schema)
     ledger = Ledger(loaded.ledger, schema=loaded.schema, budget=loaded.budget, anchor=loaded.anchor)
-    return Session(loaded.schema, loaded.budget, engine, ledger, analyst)
+    return Session(loaded.schema, loaded.budget, engine, ledger, analyst, opening_policy(policy, analyst))
 
 
 def protect(
@@ -74,7 +79,9 @@ def protect(
     place = Path(ledger) if ledger is not None else Path(path or "").with_suffix(".ledger")
     engine = DuckDBEngine(source, schema)
     opened = Ledger(place, schema=schema, budget=budget, anchor=None if anchor is None else Path(anchor))
-    return Session(schema, budget, engine, opened, analyst)
+    beside = {"lookups": named_sources(lookups), "tables": named_sources(tables)}
+    opening = opening_table(source, schema, budget, ledger=place, anchor=anchor, analyst=analyst, **beside)
+    return Session(schema, budget, engine, opened, analyst, opening)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +98,15 @@ class Prepared:
 class Session:
     """One analyst's view of one private table."""
 
-    def __init__(self, schema: Schema, budget: Budget, engine: DuckDBEngine, ledger: Ledger, analyst: str) -> None:
+    def __init__(
+        self,
+        schema: Schema,
+        budget: Budget,
+        engine: DuckDBEngine,
+        ledger: Ledger,
+        analyst: str,
+        opening: str | None = None,
+    ) -> None:
         if not isinstance(analyst, str) or not 0 < len(analyst) <= LONGEST_NAME or not analyst.isprintable():
             raise UsageError("an analyst needs a name.", 'E.g. analyst="research".')
         self.schema = schema
@@ -99,6 +114,7 @@ class Session:
         self.ledger = ledger
         self._terms = Terms(budget)
         self._engine = engine
+        self._opening = opening
         self._entropy = SystemEntropy()
 
     def ask(
@@ -109,27 +125,63 @@ class Session:
         Claim: nothing but the noisy release depends on the data; the charge is on disk before the engine runs and is
         never refunded. The same question again is free and identical, unless `fresh`; `request` makes a retry safe.
         """
-        prepared = self._prepare(question, spend)
-        certified = prepared.certified
-        payment = Payment(certified, self.analyst, prepared.spend, self._engine.version(), fresh, _request(request))
+        return self._answer([question], spend, fresh, request)[0]
+
+    def ask_all(
+        self,
+        questions: Sequence[str],
+        *,
+        spend: Number | Spend | None = None,
+        fresh: bool = False,
+        request: str | None = None,
+    ) -> list[Answer]:
+        """Answer several questions for one charge, which each gets an equal part of.
+
+        Claim: as `ask`; all are paid for together, or none is. The cost in each answer is that of all.
+        """
+        if isinstance(questions, str) or not 1 <= len(questions) <= MOST_QUESTIONS:
+            raise UsageError(f"ask_all takes a list of 1 to {MOST_QUESTIONS} questions.", "ask takes one.")
+        return self._answer(questions, spend, fresh, request)
+
+    def _answer(
+        self, questions: Sequence[str], spend: Number | Spend | None, fresh: bool, request: str | None
+    ) -> list[Answer]:
+        first, *others = prepared = [self._prepare(question, spend, len(questions)) for question in questions]
+        payment = Payment(
+            first.certified,
+            self.analyst,
+            first.spend,
+            self._engine.version(),
+            fresh,
+            _request(request),
+            tuple(other.certified for other in others),
+        )
         paid = self.ledger.charge(payment)
         if isinstance(paid, Stored):
             released, when = paid.release, paid.when
         else:
-            integers = gather(certified.plan, [self._engine.run(sql) for sql in prepared.sql])
-            released = self.ledger.store(release(certified, paid, integers, self._entropy))
-            when = now()
-        return finish(
-            question,
-            certified,
-            prepared.columns,
-            released,
-            cost=self._terms.cost(prepared.spend, certified.cost.delta),
-            balance=self.budget,
-            when=when,
-            cached=isinstance(paid, Stored),
-            after=prepared.after,
-        )
+            made = []
+            for one in prepared:
+                found = gather(one.certified.plan, [self._engine.run(sql) for sql in one.sql])
+                made.append(release(one.certified, paid, found, self._entropy))
+            released, when = self.ledger.store(replace(made[0], others=tuple(made[1:]))), now()
+        cost = payment.cost
+        return [
+            finish(
+                question,
+                one.certified,
+                one.columns,
+                values,
+                cost=self._terms.cost(first.spend, cost.delta),
+                balance=self.budget,
+                when=when,
+                cached=isinstance(paid, Stored),
+                after=one.after,
+                more=self.ledger.fits(self.analyst, cost.amount, cost.delta),
+                repeat=None if self._opening is None or others else Repeat(self._opening, first.spend),
+            )
+            for question, one, values in zip(questions, prepared, (released, *released.others), strict=True)
+        ]
 
     def explain(self, question: str, *, spend: Number | Spend | None = None) -> Explanation:
         """Plan, sensitivity, cost, expected error and SQL of a question; touches neither data nor budget."""
@@ -137,6 +189,24 @@ class Session:
         certified = prepared.certified
         cost = self._terms.cost(prepared.spend, certified.cost.delta)
         return explain(question, certified, prepared.columns, ";\n".join(prepared.sql), cost)
+
+    def query(self) -> Builder:
+        """A question in steps: `session.query().group_by("sex").count("n").ask(spend=0.5)`."""
+        return Builder(self, self.schema.table)
+
+    def spend_for(
+        self, question: str, *, error: Number, column: str | None = None, confidence: float = CONFIDENCE
+    ) -> float:
+        """The smallest spend, to three digits, whose error bar is at most ±error; touches neither data nor budget.
+
+        For a COUNT or a SUM, whose error is known beforehand; `column` says which, if there are several numbers.
+        """
+        check_confidence(confidence)
+        return spend_for(lambda spend: self._expected(question, spend, column, confidence), error)
+
+    def questions_left(self, spend: Number) -> int:
+        """How many more questions at this spend would be granted, counted in the ledger's own currency."""
+        return self.ledger.fits(self.analyst, self._terms.price(exact_positive(spend, "spend")).amount)
 
     @property
     def budget(self) -> Balance:
@@ -159,17 +229,24 @@ class Session:
     ) -> None:
         self.close()
 
-    def _prepare(self, question: str, spend: Number | Spend | None) -> Prepared:
+    def _expected(self, question: str, spend: Fraction, column: str | None, confidence: float) -> float:
+        prepared = self._prepare(question, spend)
+        mechanisms = tuple(release.mechanism for release in prepared.certified.releases)
+        return error_of(prepared.columns, mechanisms, column, confidence)
+
+    def _prepare(self, question: str, spend: Number | Spend | None, together: int = 1) -> Prepared:
+        """A question certified at an equal part of what all that are asked together may cost."""
         if spend is None:
             raise missing_argument("spend", "spend=0.5")
         wanted = spend if isinstance(spend, Spend) else Spend(spend)
-        price = self._terms.price(wanted.epsilon)
+        whole = self._terms.price(wanted.epsilon)
+        price = Cost(whole.currency, whole.amount / together)
         bound = bind(parse(question), self.schema)
         draft = rewrite(bound)
         plan = allocate(bound, draft, self.schema, price, self._terms.for_keys(wanted.delta))
         certified = certify(plan, self.schema, price.currency)
         sql = tuple(emit(part.plan, self.schema) for part in parts(plan))
-        if wanted.delta is not None and not plan.open:
+        if wanted.delta is not None and not plan.open and together == 1:
             raise delta_unused()
         return Prepared(wanted.epsilon, certified, draft.columns, bound.after, sql)
 

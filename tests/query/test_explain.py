@@ -53,10 +53,12 @@ def test_the_expected_error_is_that_of_the_noise(budget: sf.Budget) -> None:
 
 def test_what_people_read() -> None:
     lines = str(explained()).splitlines()
-    assert lines[:5] == [
+    assert lines[:6] == [
         f"Question: {QUESTION}",
         "Protects: one row",
         "Costs:    epsilon 0.5",
+        "          Whoever gives even odds that somebody is in the data believes it after this answer with at least "
+        "37.7 % and at most 62.3 %.",
         "Groups:   2, all declared; empty ones get noise too",
         "Releases:",
     ]
@@ -76,9 +78,11 @@ def test_what_json_prints() -> None:
         "groups",
         "keys",
         "cost",
+        "price",
         "steps",
         "expected_error",
         "confidence",
+        "notes",
         "sql",
         "digest",
     ]

@@ -259,6 +259,33 @@ def test_s5_ten_thousand_rows_of_one_person_move_no_question_further_than_declar
     assert flagged >= 3, "the twin that does not bound after the join is noticed"
 
 
+def test_the_script_of_an_answer_shows_nothing_of_a_table_in_memory(tmp_path: Path) -> None:
+    people = tmp_path / "people.csv"
+    people.write_text("who,x\n1,2\n", encoding="utf-8")
+    canary = "canary-4711"
+    with sf.protect(
+        people,
+        unit=sf.Person("who", 2, 1),
+        columns={"x": sf.Int(0, 9)},
+        lookups={"codes": sf.Lookup(pa.table({"code": [canary], "area": ["in"]}), "code", {"area": sf.Text()})},
+        tables={"trips to": sf.Table(pa.table({"who": [1], "goal": [canary]}), {"goal": sf.Text()})},
+        budget=sf.Budget(epsilon=10),
+    ) as session:
+        answer = session.ask('SELECT COUNT(goal) AS n FROM people JOIN "trips to" USING (who)', spend=1)
+        script = answer.script()
+        for shown in (
+            script,
+            str(answer),
+            repr(answer),
+            repr(session.schema),
+            str(session.explain("SELECT COUNT(*) FROM people", spend=1)),
+        ):
+            assert canary not in shown
+        assert "'codes': sf.Lookup(source=codes, key='code', columns={'area': sf.Text()})" in script
+        assert "'trips to': sf.Table(source=table_in_memory, columns={'goal': sf.Text()})" in script
+        compile(script, "script", "exec")
+
+
 # ---- S9: groups that overlap
 
 OVERLAPPING = [

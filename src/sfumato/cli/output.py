@@ -18,6 +18,8 @@ from rich.text import Text
 
 from sfumato.errors import UsageError, not_a_number
 
+SMALL = 0.1  # below it two digits are shown, wherever they begin
+
 
 class Format(StrEnum):
     """How to print."""
@@ -89,7 +91,7 @@ def write(text: str, output: Path | None) -> None:
 
 def _shown(value: Any) -> str:
     if isinstance(value, float):
-        return f"{value:,.2f}"
+        return f"{value:.2g}" if 0 < abs(value) < SMALL else f"{value:,.2f}"
     return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
 
 

@@ -1,7 +1,7 @@
 """The one door through which a number about people leaves: integers in, noise added, a release out."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from threading import Lock
 
 import numpy as np
@@ -19,18 +19,20 @@ Released = int | tuple[int, ...]
 Table = tuple[tuple[Released, ...], ...]
 
 
-@dataclass(slots=True)
 class Receipt:
-    """Proof that a plan was paid for; made by the ledger alone, good for one opening of the gate."""
+    """Proof that plans were paid for; made by the ledger alone, good for one opening of the gate each."""
 
-    entry: int
-    digest: str
-    _unused: Lock = field(default_factory=Lock, repr=False)
+    def __init__(self, entry: int, *digests: str) -> None:
+        self.entry = entry
+        self._unused = list(digests)
+        self._one_at_a_time = Lock()
 
     def redeem(self, digest: str) -> None:
-        """Needs: the digest that was paid for, once."""
-        if digest != self.digest or not self._unused.acquire(blocking=False):
-            raise receipt_used()
+        """Needs: a digest that was paid for and has not been used."""
+        with self._one_at_a_time:
+            if digest not in self._unused:
+                raise receipt_used()
+            self._unused.remove(digest)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +48,13 @@ class Found:
 class Release:
     """Noisy integers: one row a group in the order of the plan's keys, a number or several for each measure.
 
-    With open keys `groups` names the groups that are shown.
+    With open keys `groups` names the groups that are shown. `others` are the releases that were paid for with it.
     """
 
     entry: int
     values: Table
     groups: tuple[Group, ...] | None = None
+    others: "tuple[Release, ...]" = ()
 
 
 def release(

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 from sfumato.errors import (
     LedgerDamaged,
@@ -22,6 +23,7 @@ from sfumato.errors import (
     request_conflict,
 )
 from sfumato.kernel.certify import Certified
+from sfumato.kernel.cost import Cost
 from sfumato.kernel.gate import Receipt, Release, Released
 from sfumato.ledger.anchor import Anchor
 from sfumato.ledger.chain import Chain, Entry
@@ -46,7 +48,7 @@ class Balance:
 
 @dataclass(frozen=True, slots=True)
 class Payment:
-    """One question, as the ledger needs to know it."""
+    """One question, or several that are paid together, as the ledger needs to know them."""
 
     certified: Certified
     analyst: str
@@ -54,10 +56,24 @@ class Payment:
     version: str
     fresh: bool = False
     request: str | None = None
+    others: tuple[Certified, ...] = ()
+
+    @property
+    def plans(self) -> tuple[Certified, ...]:
+        return (self.certified, *self.others)
+
+    @property
+    def cost(self) -> Cost:
+        amounts, deltas = ([getattr(plan.cost, part) for plan in self.plans] for part in ("amount", "delta"))
+        return Cost(self.certified.cost.currency, sum(amounts, Fraction(0)), sum(deltas, Fraction(0)))
+
+    @property
+    def digest(self) -> str:
+        return " ".join(plan.digest for plan in self.plans)
 
     @property
     def question(self) -> str:
-        text = json.dumps([self.certified.digest, str(self.spend), self.version])
+        text = json.dumps([self.digest, str(self.spend), self.version])
         return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -133,7 +149,7 @@ class Ledger:
         Claim: one charge at most for a request id, and for an unchanged question unless `fresh`; a charge whose
         process died before storing its release is resumed, because nothing of it was ever shown.
         """
-        cost = payment.certified.cost
+        cost = payment.cost
         with self._writing() as chain:
             terms = self.terms()
             known = self._known(payment)
@@ -151,14 +167,14 @@ class Ledger:
                     "analyst_total": str(analyst_total),
                     "delta": str(cost.delta),
                     "delta_total": str(delta_total),
-                    "digest": payment.certified.digest,
-                    "releases": payment.certified.events,
+                    "digest": payment.digest,
+                    "releases": [event for plan in payment.plans for event in plan.events],
                 },
                 analyst=payment.analyst,
                 question=payment.question,
                 request=payment.request,
             )
-        return Receipt(entry.seq, payment.certified.digest)
+        return _receipt(entry, payment)
 
     def store(self, release: Release) -> Release:
         """Keep a release for ever; if its charge has one already, that one is the answer and this one is forgotten."""
@@ -166,9 +182,7 @@ class Ledger:
             kept = chain.last("kind = 'release' AND charge = ?", release.entry)
             if kept is not None:
                 return _release(kept)
-            values = [[_text(value) for value in row] for row in release.values]
-            groups = {} if release.groups is None else {"groups": [list(group) for group in release.groups]}
-            chain.append("release", {"when": now(), "values": values, **groups}, charge=release.entry)
+            chain.append("release", {"when": now(), **_body(release)}, charge=release.entry)
         return release
 
     def terms(self) -> Terms:
@@ -180,15 +194,18 @@ class Ledger:
 
     def balance(self, analyst: str) -> Balance:
         terms = self.terms()
-        total, analyst_total, delta_total = self._totals(analyst)
-        left = terms.limit - total
-        own = self._own_limit(analyst)
-        if own is not None:
-            left = min(left, terms.price(own).amount - analyst_total)
+        total, _, delta_total = self._totals(analyst)
         limit = Amount(float(self._budget.epsilon), float(self._budget.delta))
-        return Balance(
-            limit, terms.spent(total, delta_total), terms.left(left), float(max(terms.pot - delta_total, Fraction(0)))
-        )
+        keys = float(max(terms.pot - delta_total, Fraction(0)))
+        return Balance(limit, terms.spent(total, delta_total), terms.left(self._left(analyst, terms)), keys)
+
+    def fits(self, analyst: str, amount: Fraction, delta: Fraction = Fraction(0)) -> int:
+        """How many more charges of this amount, in the ledger's currency, would be granted one after the other."""
+        terms = self.terms()
+        many = self._left(analyst, terms) // amount
+        if delta:
+            many = min(many, (terms.pot - self._totals(analyst)[2]) // delta)
+        return max(0, int(many))
 
     def history(self) -> list[Charge]:
         self._chain.verify()
@@ -231,6 +248,14 @@ class Ledger:
             chain.append("analyst", {"when": now(), "epsilon": str(epsilon)}, analyst=analyst)
 
     # ---- inside
+
+    def _left(self, analyst: str, terms: Terms) -> Fraction:
+        """What the table and the analyst's own limit both still grant."""
+        total, analyst_total, _ = self._totals(analyst)
+        left = terms.limit - total
+        own = self._own_limit(analyst)
+        return left if own is None else min(left, terms.price(own).amount - analyst_total)
+
     def _known(self, payment: Payment) -> Entry | None:
         if payment.request is not None:
             same_request = self._chain.last(
@@ -247,12 +272,12 @@ class Ledger:
     def _bought(self, charge: Entry, payment: Payment) -> Receipt | Stored:
         kept = self._chain.last("kind = 'release' AND charge = ?", charge.seq)
         if kept is None:
-            return Receipt(charge.seq, payment.certified.digest)
+            return _receipt(charge, payment)
         return Stored(_release(kept), kept.field("when"))
 
     def _admit(self, payment: Payment, terms: Terms) -> tuple[Fraction, Fraction, Fraction]:
         """The totals after this charge, or BudgetExceeded, naming whoever has less left."""
-        amount, delta = payment.certified.cost.amount, payment.certified.cost.delta
+        amount, delta = payment.cost.amount, payment.cost.delta
         total, analyst_total, delta_total = self._totals(payment.analyst)
         pots = [(terms.limit - total, "the table", self._budget.epsilon)]
         own = self._own_limit(payment.analyst)
@@ -315,12 +340,31 @@ def _written(budget: Budget) -> dict[str, str]:
     return {"epsilon": str(budget.epsilon), "delta": str(budget.delta)}
 
 
-def _release(entry: Entry) -> Release:
-    groups = entry.content.get("groups")
+def _receipt(entry: Entry, payment: Payment) -> Receipt:
+    return Receipt(entry.seq, *(plan.digest for plan in payment.plans))
+
+
+def _body(release: Release) -> dict[str, Any]:
+    body: dict[str, Any] = {"values": [[_text(value) for value in row] for row in release.values]}
+    if release.groups is not None:
+        body["groups"] = [list(group) for group in release.groups]
+    if release.others:
+        body["others"] = [_body(other) for other in release.others]
+    return body
+
+
+def _release(kept: Entry) -> Release:
+    kept.field("values")
+    return _read(int(kept.charge or 0), kept.content)
+
+
+def _read(charge: int, body: dict[str, Any]) -> Release:
+    groups = body.get("groups")
     return Release(
-        int(entry.charge or 0),
-        tuple(tuple(_number(value) for value in row) for row in entry.field("values")),
+        charge,
+        tuple(tuple(_number(value) for value in row) for row in body["values"]),
         None if groups is None else tuple(tuple(group) for group in groups),
+        tuple(_read(charge, other) for other in body.get("others", ())),
     )
 
 

@@ -22,6 +22,7 @@ from sfumato.plan.nodes import (
     Sum,
 )
 from sfumato.query.finish import CONFIDENCE
+from sfumato.query.notes import notes, price_in_words
 from sfumato.query.outputs import expected_error
 from sfumato.query.rewrite import KeyColumn, MeanColumn, OutputColumn, SpreadColumn
 
@@ -46,6 +47,7 @@ class Explanation:
     cost: Amount
     steps: tuple[Step, ...]
     expected_error: dict[str, float | None]
+    notes: tuple[str, ...]
     sql: str
     digest: str
     keys: str = ""
@@ -58,6 +60,7 @@ class Explanation:
             "groups": self.groups,
             "keys": self.keys,
             "cost": {"epsilon": self.cost.epsilon, "delta": self.cost.delta},
+            "price": price_in_words(self.cost),
             "steps": [
                 {
                     "measures": step.measures,
@@ -71,12 +74,14 @@ class Explanation:
             ],
             "expected_error": self.expected_error,
             "confidence": CONFIDENCE,
+            "notes": list(self.notes),
             "sql": self.sql,
             "digest": self.digest,
         }
 
     def __str__(self) -> str:
         lines = [f"Question: {self.question}", f"Protects: one {self.unit}", f"Costs:    {self.cost}"]
+        lines += [f"          {price_in_words(self.cost)}"]
         many = f"{self.groups}, all declared; empty ones get noise too"
         lines += [f"Groups:   {self.keys or many}", "Releases:"]
         for step in self.steps:
@@ -90,6 +95,7 @@ class Explanation:
         lines += [f"Error bars ({100 * CONFIDENCE:.0f} %):"]
         for name, error in self.expected_error.items():
             lines += [f"  {name}: " + (f"±{error:.6g}" if error is not None else "depends on the answer")]
+        lines += ["Not covered by error bars:", *(f"  {note}" for note in self.notes)] if self.notes else []
         return "\n".join([*lines, "SQL:", self.sql])
 
 
@@ -119,6 +125,7 @@ def explain(
             for column in columns
             if not isinstance(column, KeyColumn)
         },
+        notes=notes(certified, columns),
         sql=sql,
         digest=certified.digest,
         keys="" if certified.selection is None else _discovered(certified.selection),

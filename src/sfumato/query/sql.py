@@ -122,6 +122,16 @@ def _whole(node: exp.Expr | None) -> int | None:
 
 
 def _statement(text: str) -> exp.Select:
+    found = one_statement(text)
+    if isinstance(found, exp.SetOperation):
+        refuse_by_kind(found)
+    if not isinstance(found, exp.Select):
+        raise not_sql("it is not a SELECT")
+    return found
+
+
+def one_statement(text: str) -> exp.Expr:
+    """A text as the parser takes it apart, after it has been measured; nothing in it is accepted yet."""
     if not isinstance(text, str):
         raise UsageError(f"a question is a text, not {type(text).__name__}.", 'E.g. session.ask("SELECT COUNT(*) …").')
     if len(text) > LONGEST:
@@ -142,10 +152,6 @@ def _statement(text: str) -> exp.Select:
     ]
     if len(found) != 1:
         raise not_sql("it must be one statement") if found else not_sql("it is empty")
-    if isinstance(found[0], exp.SetOperation):
-        refuse_by_kind(found[0])
-    if not isinstance(found[0], exp.Select):
-        raise not_sql("it is not a SELECT")
     return found[0]
 
 

@@ -1,7 +1,7 @@
 """Tables beside the private one: more private tables of the same people, and public tables to look things up in."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from sfumato.schema.columns import Category, Column, Float, Identifier, Text
@@ -12,7 +12,7 @@ from sfumato.schema.wordings import lookup_column_private, lookup_key_of_kind
 class Table:
     """One more private table: it has the same id column, and one person is what that id has in all tables."""
 
-    source: Any
+    source: Any = field(repr=False, compare=False)  # a table in memory would be written out in full
     columns: Mapping[str, Column]
 
 
@@ -20,7 +20,7 @@ class Table:
 class Lookup:
     """A public table with one row a key. A key that is not among the columns is a text."""
 
-    source: Any
+    source: Any = field(repr=False, compare=False)  # a table in memory would be written out in full
     key: str
     columns: Mapping[str, Column]
 
