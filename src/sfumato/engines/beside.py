@@ -9,9 +9,9 @@ from typing import Any
 
 from sfumato.engines.expressions import quoted
 from sfumato.errors import file_missing
+from sfumato.schema.beside_wordings import lookup_repeats
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person
-from sfumato.schema.wordings import lookup_repeats
 
 LOADED = "sfumato_beside_"
 

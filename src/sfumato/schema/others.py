@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from sfumato.schema.beside_wordings import lookup_column_private, lookup_key_of_kind
 from sfumato.schema.columns import Category, Column, Float, Identifier, Text
-from sfumato.schema.wordings import lookup_column_private, lookup_key_of_kind
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from sfumato.errors import UsageError, no_columns, unit_column_declared
+from sfumato.schema.beside_wordings import column_ambiguous, not_declared_as, table_named_twice, tables_need_person
 from sfumato.schema.columns import Column, Identifier
 from sfumato.schema.others import Lookup, Table
 from sfumato.schema.unit import Person, Row, Unit
-from sfumato.schema.wordings import column_ambiguous, not_declared_as, table_named_twice, tables_need_person
 
 LONGEST_NAME = 200
 
