@@ -2,13 +2,14 @@
 
 import sys
 
-from benchmarks import accounting, anonymise, attacks, engine, geo, latency, local, noise
+from benchmarks import accounting, anonymise, answers, attacks, engine, geo, latency, local, noise
 
 TOPICS = {
     "noise": noise.run,
     "accounting": accounting.run,
     "latency": latency.run,
     "engine": engine.run,
+    "answers": answers.run,
     "anonymise": anonymise.run,
     "attacks": attacks.run,
     "geo": geo.run,
