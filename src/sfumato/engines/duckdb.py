@@ -9,7 +9,7 @@ from typing import Any
 
 import duckdb
 
-from sfumato.engines.beside import file_version, fingerprint, load_beside
+from sfumato.engines.beside import Copied, Loaded, Scanned, file_version, fingerprint, load_beside
 from sfumato.engines.expressions import quoted
 from sfumato.errors import (
     DataUnreadable,
@@ -64,14 +64,12 @@ class DuckDBEngine:
 
     def __init__(self, source: object, schema: Schema) -> None:
         self._pid = os.getpid()
-        self._path = Path(source).resolve() if isinstance(source, str | os.PathLike) else None
         self._connection = duckdb.connect(":memory:")
         self._connection.execute(f"SET disabled_optimizers = '{DISTRUSTED}'")
         self._closed = False
         self._one_at_a_time = Lock()
-        self._load(source, schema)
-        self._beside = load_beside(schema, self._load, self._connection.execute)
-        self._loaded_version = self._stat() if self._path is not None else self._fingerprint(schema)
+        first = self._load(source, schema)
+        self._tables: list[Loaded] = [first, *load_beside(schema, self._load, self._connection.execute)]
         self._lock_down()
 
     def version(self) -> str:
@@ -83,8 +81,7 @@ class DuckDBEngine:
             raise session_closed()
         if self._pid != os.getpid():
             raise session_of_another_process()
-        in_place = self._path is not None and self._path.suffix.lower() == ".parquet"
-        return "\n".join([self._stat() if in_place else self._loaded_version, *self._beside.versions()])
+        return "\n".join(table.version(self._connection.execute) for table in self._tables)
 
     def run(self, sql: str) -> list[tuple[Any, ...]]:
         """The rows of a query; a failure says nothing about the data."""
@@ -98,11 +95,13 @@ class DuckDBEngine:
         self._closed = True
         self._connection.close()
 
-    def _load(self, source: object, schema: Schema) -> None:
-        if isinstance(source, str | os.PathLike):
-            self._load_file(Path(source).resolve(), schema)
-        else:
+    def _load(self, source: object, schema: Schema) -> Loaded:
+        if not isinstance(source, str | os.PathLike):
             self._load_frame(source, schema)
+            return Copied(fingerprint(schema, self._connection.execute))
+        path = Path(source).resolve()
+        self._load_file(path, schema)
+        return Scanned((path,)) if path.suffix.lower() == ".parquet" else Copied(file_version(path))
 
     def _load_file(self, path: Path, schema: Schema) -> None:
         _check_path(path)
@@ -154,17 +153,10 @@ class DuckDBEngine:
         except duckdb.Error:
             raise file_unreadable(name, "it is damaged or of another kind than its name says") from None
 
-    def _stat(self) -> str:
-        return file_version(self._path)
-
-    def _fingerprint(self, schema: Schema) -> str:
-        return fingerprint(schema, self._connection.execute)
-
     def _lock_down(self) -> None:
         """No file, no network, no extension, no Python variable; and nobody can change that again."""
-        paths = [*([self._path] if self._path is not None else []), *self._beside.scanned]
-        if paths:
-            self._connection.execute(f"SET allowed_paths = [{', '.join(map(_text, paths))}]")
+        allowed = ", ".join(_text(path) for table in self._tables for path in table.files)
+        self._connection.execute(f"SET allowed_paths = [{allowed}]")
         for setting in (
             "enable_external_access = false",
             "python_enable_replacements = false",
