@@ -25,7 +25,7 @@ from sfumato.plan.expressions import (
     String,
 )
 from sfumato.plan.lattice import Lattice
-from sfumato.plan.nodes import CentredSum, CountRows, CountValues, Measure, RangeKey, Sum
+from sfumato.plan.nodes import CentredSum, CountPeople, CountRows, CountValues, Measure, RangeKey, Sum
 from sfumato.plan.sources import Computed, Folded, Lookup, OnUnit, PerUnit, Rows, Taken
 from sfumato.schema.columns import Float, Identifier, Int, Text
 from sfumato.schema.others import Lookup as Public
@@ -286,3 +286,10 @@ def test_outer_columns_are_those_of_the_source() -> None:
     refused("no column", income, SEVERAL, "epsilon")
     refused("no column", plan(measure(), unit=PERSON, table=A_PERSON, where=IsNull(Column("cost"))), SEVERAL, "epsilon")
     assert certify(plan(measure(CountValues(Column("total"))), unit=PERSON, table=A_PERSON), SEVERAL, "epsilon")
+
+
+def test_people_are_counted_once_where_everybody_has_one_row() -> None:
+    keys = (RangeKey(Column("total"), 0, 9),)
+    for source, most in ((A_PERSON, 1), (OnUnit("people", A_PERSON, (Taken("total", "total"),), True), 5)):
+        counted = plan(measure(CountPeople()), unit=PERSON, table=source, keys=keys)
+        assert certify(counted, SEVERAL, "epsilon").releases[0].sensitivity.bound == most

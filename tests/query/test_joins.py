@@ -76,3 +76,20 @@ def test_the_limits_of_the_page_are_those_of_the_code() -> None:
 def test_the_links_lead_somewhere() -> None:
     assert "(../proofs/contribution-bounding.md)" in page("joins.md")
     assert "[joins](joins.md)" in page("sql.md")
+
+
+FOLDED = "(SELECT user_id, SUM(cost) AS total FROM visits GROUP BY user_id) AS v"
+
+
+def test_every_aggregate_works_on_sources(session: sf.Session) -> None:
+    calls = "COUNT(DISTINCT user_id) AS people, COUNT(DISTINCT total) AS sums, MAX(total) AS most"
+    (row,) = session.ask(f"SELECT {calls} FROM {FOLDED}", spend=PLENTY).rows
+    assert (row["people"], row["sums"]) == (3, 3)
+    assert 0 <= row["most"] <= 1000, "three people are too few for a quantile"
+    joined = f"people AS p JOIN {FOLDED} ON p.user_id = v.user_id"
+    calls = "COUNT(DISTINCT p.user_id) AS people, MEDIAN(v.total) AS middle"
+    rows = session.ask(f"SELECT p.sex, {calls} FROM {joined} GROUP BY p.sex", spend=PLENTY).rows
+    assert [(row["sex"], row["people"]) for row in rows] == [("f", 1), ("m", 1)]
+    assert all(0 <= row["middle"] <= 1000 for row in rows)
+    batch = session.ask_all([f"SELECT SUM(total) AS s FROM {FOLDED}", "SELECT COUNT(*) AS n FROM people"], spend=PLENTY)
+    assert [answer.rows[0] for answer in batch] == [{"s": pytest.approx(136, abs=0.1)}, {"n": 5}]

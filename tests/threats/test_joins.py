@@ -24,6 +24,7 @@ from sfumato.kernel.cost import Cost
 from sfumato.plan.expressions import Column
 from sfumato.plan.lattice import Lattice
 from sfumato.plan.nodes import CentredSum, CountRows, ListedKey, Measure, Plan, Sum
+from sfumato.plan.parts import parts
 from sfumato.plan.sources import Folded, Lookup, OnUnit, PerUnit, Source, Taken, derive
 from sfumato.query.allocate import allocate
 from sfumato.query.bind import bind
@@ -223,6 +224,8 @@ def random_question(draws: np.random.Generator) -> str:
     ][int(draws.integers(8))]  # fmt: skip
     value, key = one_of(*numbers), one_of(*keys)
     calls = f"COUNT(*) AS a, COUNT({value}) AS b, SUM({value}) AS c, AVG({value}) AS d"
+    if draws.random() < 0.4:
+        calls += f", COUNT(DISTINCT who) AS e, COUNT(DISTINCT {value}) AS f, HISTOGRAM({value}, 5) AS g"
     where = f" WHERE {one_of(*numbers)} {one_of('>', '<', '<>')} {number}" if draws.random() < 0.5 else ""
     return f"SELECT {calls} FROM {source}{where}" + (f" GROUP BY {key}" if draws.random() < 0.7 else "")
 
@@ -234,9 +237,15 @@ def certified_question(question: str, schema: Schema) -> Certified:
 
 
 def moved(certified: Certified, schema: Schema, engines: Sequence[DuckDBEngine], emitter: Any = emit) -> list[int]:
-    sql = emitter(certified.plan, schema)
-    sides = [np.array(arrange(certified.plan, engine.run(sql)), dtype=object) for engine in engines]
-    return [int(change) for change in np.abs(sides[0] - sides[1]).sum(axis=0)]
+    """By how much the one person moves each measure, over all groups and cells."""
+    found = [0] * len(certified.plan.measures)
+    for part in parts(certified.plan):
+        sql = emitter(part.plan, schema)
+        sides = [np.array(arrange(part.plan, engine.run(sql)), dtype=object) for engine in engines]
+        changes = np.abs(sides[0] - sides[1]).sum(axis=0)
+        for i, place in enumerate(part.measures):
+            found[place] = int(changes[i if part.kind == "numbers" else 0])
+    return found
 
 
 def test_s5_ten_thousand_rows_of_one_person_move_no_question_further_than_declared(engines: Any) -> None:
