@@ -31,14 +31,14 @@ def _write(path: Path, rows: int) -> None:
     generator.shuffle(ids)
     writer = None
     for start in range(0, rows, BLOCK):
-        block = _block(ids[start : start + BLOCK], generator)
-        writer = writer or pq.ParquetWriter(path, block.schema, compression="snappy")
-        writer.write_table(block)
+        table = block(ids[start : start + BLOCK], generator)
+        writer = writer or pq.ParquetWriter(path, table.schema, compression="snappy")
+        writer.write_table(table)
     assert writer is not None
     writer.close()
 
 
-def _block(ids: np.ndarray, generator: np.random.Generator) -> pa.Table:
+def block(ids: np.ndarray, generator: np.random.Generator) -> pa.Table:
     count = len(ids)
     return pa.table(
         {

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from sfumato.query.finish import Answer
     from sfumato.schema.budget import Budget, Spend
     from sfumato.schema.columns import Category, Float, Identifier, Int, Text
+    from sfumato.schema.limits import Limits
     from sfumato.schema.others import Lookup, Table
     from sfumato.schema.unit import Person, Row
     from sfumato.session import Session, protect
@@ -27,6 +28,7 @@ __all__ = [
     "Float",
     "Identifier",
     "Int",
+    "Limits",
     "Lookup",
     "Person",
     "Row",
@@ -54,6 +56,7 @@ _HOMES = {
     "Float": "sfumato.schema.columns",
     "Identifier": "sfumato.schema.columns",
     "Int": "sfumato.schema.columns",
+    "Limits": "sfumato.schema.limits",
     "Lookup": "sfumato.schema.others",
     "Person": "sfumato.schema.unit",
     "Row": "sfumato.schema.unit",

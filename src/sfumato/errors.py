@@ -199,7 +199,7 @@ def file_kind_unknown(path: str) -> DataUnreadable:
 def frame_unknown(kind: str) -> UsageError:
     return UsageError(
         f"a {kind} is not a table Sfumato reads.",
-        "Pass a path to a CSV or Parquet file, or a pandas, Polars or Arrow table.",
+        "Pass the path of a file or of a directory of Parquet files, or a pandas, Polars or Arrow table.",
     )
 
 
@@ -264,17 +264,6 @@ def keys_undeclared(name: str) -> Refused:
         f'GROUP BY "{name}" needs declared keys.',
         f'Declare {name} as type = "category" with values, as "int" with bounds, or as "text" to discover its values.',
     )
-
-
-def keys_need_delta(name: str) -> Refused:
-    return Refused(
-        f'the values of "{name}" are not declared, and finding them needs a budget with delta > 0.',
-        f'Declare {name} as type = "category" with values, or set delta (1e-6) in the budget of a new ledger.',
-    )
-
-
-def delta_unused() -> UsageError:
-    return UsageError("this question discovers no keys, so it takes no delta.", "Leave delta out of the spend.")
 
 
 def too_many_keys(count: int, limit: int) -> Refused:
@@ -411,5 +400,5 @@ def too_many_rows() -> EngineFailed:
 def engine_failed() -> EngineFailed:
     return EngineFailed(
         "the engine could not finish this question.",
-        "The charge stands. Ask the owner to check the memory and the disk of the engine.",
+        "The charge stands. Ask the owner to check the limits, the memory and the disk of the engine.",
     )

@@ -11,7 +11,8 @@ from typing import Any, Self
 from sfumato.engines.arrange import gather
 from sfumato.engines.duckdb import DuckDBEngine
 from sfumato.engines.emit import emit
-from sfumato.errors import UsageError, delta_unused, ledger_needed, missing_argument
+from sfumato.engines.ticks import leaving_at_a_tick
+from sfumato.errors import UsageError, ledger_needed, missing_argument
 from sfumato.kernel.certify import Certified, certify
 from sfumato.kernel.cost import Cost
 from sfumato.kernel.entropy import SystemEntropy
@@ -29,8 +30,10 @@ from sfumato.query.rewrite import OutputColumn, rewrite
 from sfumato.query.script import Repeat, named_sources, opening_policy, opening_table
 from sfumato.query.spending import error_of, spend_for
 from sfumato.query.sql import parse
+from sfumato.query.wordings import delta_unused
 from sfumato.schema.budget import Budget, Spend
 from sfumato.schema.columns import Column
+from sfumato.schema.limits import Limits
 from sfumato.schema.numbers import Number, exact_positive
 from sfumato.schema.others import Lookup, Table
 from sfumato.schema.policy import load_policy
@@ -45,7 +48,7 @@ MOST_QUESTIONS = 1000
 def open_policy(policy: str | os.PathLike[str], *, analyst: str = DEFAULT_ANALYST) -> "Session":
     """A session on the table that a policy file describes."""
     loaded = load_policy(Path(policy))
-    engine = DuckDBEngine(loaded.source, loaded.schema)
+    engine = DuckDBEngine(loaded.source, loaded.schema, source_table=loaded.source_table, limits=loaded.limits)
     ledger = Ledger(loaded.ledger, schema=loaded.schema, budget=loaded.budget, anchor=loaded.anchor)
     return Session(loaded.schema, loaded.budget, engine, ledger, analyst, opening_policy(policy, analyst))
 
@@ -60,16 +63,22 @@ def protect(
     ledger: str | os.PathLike[str] | None = None,
     anchor: str | os.PathLike[str] | None = None,
     analyst: str = DEFAULT_ANALYST,
+    source_table: str | None = None,
+    limits: Limits | None = None,
     lookups: Mapping[str, Lookup] | None = None,
     tables: Mapping[str, Table] | None = None,
 ) -> "Session":
-    """A session on a CSV or Parquet file, or on a pandas, Polars or Arrow table.
+    """A session on a file, a directory of Parquet files, or a pandas, Polars or Arrow table.
+
+    source_table: which table of a DuckDB or SQLite file. limits: what one question may use of the machine.
 
     lookups: public tables to join with. tables: more private tables with the same id.
 
     The ledger lies beside a file by default, `people.parquet` → `people.ledger`; a table in memory needs one named.
     """
     path = Path(source) if isinstance(source, str | os.PathLike) else None
+    if path is not None and not path.name:
+        path = path.resolve()
     if ledger is None and path is None:
         raise ledger_needed()
     if not isinstance(budget, Budget):
@@ -77,10 +86,20 @@ def protect(
     name = table if table is not None else path.stem if path is not None else "data"
     schema = Schema(name, unit, columns, lookups or {}, tables or {})
     place = Path(ledger) if ledger is not None else Path(path or "").with_suffix(".ledger")
-    engine = DuckDBEngine(source, schema)
+    engine = DuckDBEngine(source, schema, source_table=source_table, limits=limits)
     opened = Ledger(place, schema=schema, budget=budget, anchor=None if anchor is None else Path(anchor))
-    beside = {"lookups": named_sources(lookups), "tables": named_sources(tables)}
-    opening = opening_table(source, schema, budget, ledger=place, anchor=anchor, analyst=analyst, **beside)
+    opening = opening_table(
+        source,
+        schema,
+        budget,
+        ledger=place,
+        anchor=anchor,
+        analyst=analyst,
+        source_table=source_table,
+        limits=limits,
+        lookups=named_sources(lookups),
+        tables=named_sources(tables),
+    )
     return Session(schema, budget, engine, opened, analyst, opening)
 
 
@@ -89,6 +108,7 @@ class Prepared:
     """A question that has been certified and not yet paid for."""
 
     spend: Fraction
+    delta: Fraction | None
     certified: Certified
     columns: tuple[OutputColumn, ...]
     after: After
@@ -160,11 +180,13 @@ class Session:
         if isinstance(paid, Stored):
             released, when = paid.release, paid.when
         else:
-            made = []
-            for one in prepared:
-                found = gather(one.certified.plan, [self._engine.run(sql) for sql in one.sql])
-                made.append(release(one.certified, paid, found, self._entropy))
-            released, when = self.ledger.store(replace(made[0], others=tuple(made[1:]))), now()
+            with leaving_at_a_tick():
+                made = []
+                for one in prepared:
+                    found = gather(one.certified.plan, [self._engine.run(sql) for sql in one.sql])
+                    made.append(release(one.certified, paid, found, self._entropy))
+                released = self.ledger.store(replace(made[0], others=tuple(made[1:])))
+            when = now()
         cost = payment.cost
         return [
             finish(
@@ -178,7 +200,7 @@ class Session:
                 cached=isinstance(paid, Stored),
                 after=one.after,
                 more=self.ledger.fits(self.analyst, cost.amount, cost.delta),
-                repeat=None if self._opening is None or others else Repeat(self._opening, first.spend),
+                repeat=None if self._opening is None or others else Repeat(self._opening, first.spend, first.delta),
             )
             for question, one, values in zip(questions, prepared, (released, *released.others), strict=True)
         ]
@@ -248,7 +270,7 @@ class Session:
         sql = tuple(emit(part.plan, self.schema) for part in parts(plan))
         if wanted.delta is not None and not plan.open and together == 1:
             raise delta_unused()
-        return Prepared(wanted.epsilon, certified, draft.columns, bound.after, sql)
+        return Prepared(wanted.epsilon, wanted.delta, certified, draft.columns, bound.after, sql)
 
 
 def _request(request: str | None) -> str | None:

@@ -28,7 +28,7 @@ class Explaining:
 
     def explain(self, question: str, *, spend: Any = None) -> Any:
         walked = walk(question)
-        return explain(question, walked.certified, walked.draft.columns, walked.sql, sf.Budget(1))  # type: ignore[arg-type]
+        return explain(question, walked.certified, walked.draft.columns, ";\n".join(walked.sql), sf.Budget(1))  # type: ignore[arg-type]
 
     ask: Any = None
     spend_for: Any = None

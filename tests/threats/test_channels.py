@@ -37,6 +37,7 @@ from sfumato.engines.duckdb import DuckDBEngine
 from sfumato.errors import EngineFailed, Refused, SfumatoError, UsageError
 from sfumato.query.sql import LONGEST
 from sfumato.query.sql_expressions import DEEPEST
+from tests.engines.stores import FORMS, stored_as
 from tests.query.asking import COLUMNS, JOINED, LOOKUPS, TABLES, walk
 from tests.query.grammar import mutated, sentence
 
@@ -121,15 +122,9 @@ def neighbours() -> tuple[pa.Table, pa.Table]:
 
 @contextmanager
 def session_on(table: pa.Table, folder: Path, form: str, **changes: Any) -> Iterator[sf.Session]:
-    """The table in memory, as CSV or as Parquet, with a ledger of its own."""
+    """The table in one of its forms, with a ledger of its own."""
     folder.mkdir()
-    source: Any = table
-    if form == "csv":
-        source = folder / "people.csv"
-        pyarrow.csv.write_csv(table, source)
-    elif form == "parquet":
-        source = folder / "people.parquet"
-        pyarrow.parquet.write_table(table, source)
+    source = stored_as(form, table, folder)
     settings = {"unit": sf.Row(), "columns": DECLARED, "budget": sf.Budget(1000), "table": "people"}
     with sf.protect(source, ledger=folder / "people.ledger", **{**settings, **changes}) as session:
         yield session
@@ -163,7 +158,7 @@ def oracle_questions() -> list[str]:
     return [form.format(expression) for expression in lines("error-oracles.txt") for form in forms]
 
 
-@pytest.mark.parametrize("form", ["memory", "csv", "parquet"])
+@pytest.mark.parametrize("form", FORMS)
 def test_no_error_tells_whether_one_person_is_there(tmp_path: Path, form: str) -> None:
     table, without = neighbours()
     questions = oracle_questions()
@@ -220,7 +215,7 @@ def test_a_session_that_passes_errors_on_is_flagged(tmp_path: Path, monkeypatch:
 # ---- C4: keys, order, columns, plans
 
 
-@pytest.mark.parametrize("form", ["memory", "csv", "parquet"])
+@pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("unit", [sf.Row(), sf.Person("user_id", max_rows=2, max_groups=1)], ids=["row", "person"])
 def test_keys_order_and_columns_do_not_depend_on_the_data(tmp_path: Path, form: str, unit: Any) -> None:
     columns = {"sex": sf.Category(["m", "f", "x"]), "age": sf.Int(1, 5), "income": sf.Float(0, 10), "zip": sf.Text()}
@@ -244,6 +239,41 @@ def test_keys_order_and_columns_do_not_depend_on_the_data(tmp_path: Path, form: 
             views.append((json.dumps(told), [seen(session, question) for question in questions], charged(session)))
     assert views[0] == views[1] == views[2]
     assert [row[0] for row in views[0][1][0][0][2]] == ["f", "m", "x"]
+
+
+@pytest.mark.parametrize("form", [form for form in FORMS if form != "memory"])
+def test_what_the_shell_tells_without_asking_does_not_depend_on_the_data(
+    tmp_path: Path, form: str, shell: Callable[..., tuple[int, str, str]]
+) -> None:
+    """Plan, price, budget, history and refusals, to the byte."""
+    columns = """
+zip = { type = "text" }
+age = { type = "int", lower = 0, upper = 9 }
+sex = { type = "category", values = ["f"] }
+"""
+    full = pa.table({"user_id": [1, 2, 2], "zip": ["a", "b", "é"], "age": [1, 99, None], "sex": ["f", "x", None]})
+    views = []
+    for name, table in (("with", full), ("without", full.slice(0, 1)), ("empty", full.slice(0, 0))):
+        folder = tmp_path / name
+        folder.mkdir()
+        source = stored_as(form, table, folder)
+        policy = folder / "people.toml"
+        policy.write_text(
+            f'[data]\nsource = "{source.name}"\ntable = "people"\n[unit]\nid = "user_id"\nmax_rows = 2\n'
+            f"[budget]\nepsilon = 3\n[columns]\n{columns}\n"
+        )
+        question = "SELECT sex, SUM(age) AS s FROM people WHERE zip = 'b' GROUP BY sex"
+        told = [
+            shell("explain", policy, question, "--spend", "0.5"),
+            shell("explain", policy, question, "--spend", "0.5", "--format", "json"),
+            shell("explain", policy, "SELECT zip, COUNT(*) FROM people GROUP BY zip", "--spend", "0.5"),
+            shell("ask", policy, question, "--spend", "9"),
+            shell("budget", policy, "--format", "json"),
+            shell("history", policy, "--format", "json"),
+            shell("ledger", "verify", policy),
+        ]
+        views.append(repr(told).replace(str(folder), ""))
+    assert views[0] == views[1] == views[2]
 
 
 # ---- C2: canaries
@@ -369,29 +399,18 @@ def drive(leaks: Leaks, session: sf.Session) -> None:
     leaks.call("verify", session.ledger.verify)
 
 
+HELD = {"people.csv", "people.parquet", "people.jsonl", "people.duckdb", "people.sqlite", "people"}
+
+
 def sweep(leaks: Leaks, folder: Path, data: set[str]) -> None:
     """Every file that is left in the folder, apart from the data itself."""
     for path in sorted(folder.rglob("*")):
-        if path.is_file() and path.name not in data:
+        if path.is_file() and path.name not in data and path.parent.name not in data:
             leaks.keep(f"file {path.name}", path.read_bytes().decode("latin-1"))
             leaks.keep(f"file {path.name}", path.read_bytes().decode("utf-16-le", "replace"))
 
 
-def written(table: pa.Table, folder: Path, form: str) -> Any:
-    match form:
-        case "csv":
-            pyarrow.csv.write_csv(table, folder / "people.csv")
-            return folder / "people.csv"
-        case "parquet":
-            pyarrow.parquet.write_table(table, folder / "people.parquet")
-            return folder / "people.parquet"
-        case "pandas":
-            return table.to_pandas()
-        case _:
-            return table
-
-
-@pytest.mark.parametrize("form", ["memory", "pandas", "csv", "parquet"])
+@pytest.mark.parametrize("form", [*FORMS, "pandas"])
 @pytest.mark.parametrize("delta", [0, 1e-6])
 def test_no_canary_leaves_through_questions(
     tmp_path: Path, captured: Callable[[Leaks], None], form: str, delta: float
@@ -402,10 +421,10 @@ def test_no_canary_leaves_through_questions(
     leaks = Leaks(canary)
     settings: dict[str, Any] = {"columns": SOWN_COLUMNS, "budget": sf.Budget(5, delta), "table": "people"}
     unit = sf.Person("user_id", max_rows=2, max_groups=2)
-    source = written(sown(canary), folder, form)
+    source = stored_as(form, sown(canary), folder)
     with sf.protect(source, unit=unit, ledger=folder / "people.ledger", **settings) as session:
         drive(leaks, session)
-        sweep(leaks, folder, {"people.csv", "people.parquet"})
+        sweep(leaks, folder, HELD)
         # Where the ledger lies is shown to whoever holds the session object, not to an analyst.
         leaks.texts = [(where, text.replace(str(folder), "")) for where, text in leaks.texts if where != "session"]
     captured(leaks)
@@ -413,14 +432,14 @@ def test_no_canary_leaves_through_questions(
     assert len(leaks.texts) > 60
 
 
-@pytest.mark.parametrize("form", ["memory", "csv", "parquet"])
+@pytest.mark.parametrize("form", FORMS)
 def test_no_canary_leaves_when_the_engine_fails(
     tmp_path: Path, captured: Callable[[Leaks], None], monkeypatch: pytest.MonkeyPatch, form: str
 ) -> None:
     canary = canaries()
     leaks = Leaks(canary)
     settings: dict[str, Any] = {"columns": SOWN_COLUMNS, "budget": sf.Budget(5), "table": "people", "unit": sf.Row()}
-    source = written(sown(canary), tmp_path, form)
+    source = stored_as(form, sown(canary), tmp_path)
     with sf.protect(source, ledger=tmp_path / "people.ledger", **settings) as session:
         # A text of the kind that DuckDB really writes.
         broken = f"SELECT CAST(zip AS INT), {{}} FROM people WHERE zip = '{canary['text']}'"
@@ -434,7 +453,7 @@ def test_no_canary_leaves_when_the_engine_fails(
         leaks.keep("after", f"{session.history()} {session.budget}")
         leaks.keep("again", session.ask(GOOD[0], spend=0.5).to_dict())
     captured(leaks)
-    sweep(leaks, tmp_path, {"people.csv", "people.parquet"})
+    sweep(leaks, tmp_path, HELD)
     assert leaks.found(allowed=("folder",)) == []
 
 
@@ -470,8 +489,31 @@ def test_an_error_that_quotes_the_engine_is_flagged(tmp_path: Path, monkeypatch:
 def damaged(form: str, folder: Path, canary: dict[str, str]) -> Path:
     """A file that cannot be opened, with canaries where an engine's message would quote them."""
     text = f"user_id,age,income,sex,zip,name\n{canary['unit']},1,2,f,{canary['text']},{canary['identifier']}\n"
-    path = folder / ("people.parquet" if "parquet" in form else "people.csv")
+    kind = form.split()[-1]
+    path = folder / ("people" if kind == "directory" else f"people.{kind}" if kind != "file" else "people.csv")
     match form:
+        case "cut duckdb" | "cut sqlite":
+            path = stored_as(kind, sown(canary), folder)
+            path.write_bytes(path.read_bytes()[:3000])
+        case "scrambled sqlite":
+            path = stored_as(kind, sown(canary), folder)
+            content = path.read_bytes()
+            path.write_bytes(content[:4096] + bytes(byte ^ 0x55 for byte in content[4096:]))
+        case "text as duckdb" | "text as sqlite":
+            path.write_text(text)
+        case "mixed directory":
+            stored_as("directory", sown(canary), folder)
+            pyarrow.parquet.write_table(sown(canary).drop_columns(["age"]), path / "part-9.parquet")
+        case "damaged directory":
+            stored_as("directory", sown(canary), folder)
+            (path / "part-9.parquet").write_text(text)
+        case "empty directory":
+            path.mkdir()
+        case "latin-1 in parquet":
+            path = folder / "people.parquet"
+            values = pa.array([canary["text"].encode() + b"\xe9"] * 6, pa.binary())
+            column = pa.StringArray.from_buffers(6, *values.buffers()[1:])
+            pyarrow.parquet.write_table(sown(canary).set_column(4, "zip", column), path)
         case "ragged csv":
             path.write_text(text + f"{canary['text']},1\n" + f"{canary['text']},1,2,3,4,5,6,7,8\n")
         case "headless csv":
@@ -505,6 +547,15 @@ def damaged(form: str, folder: Path, canary: dict[str, str]) -> Path:
         "empty csv",
         "text as parquet",
         "cut parquet",
+        "latin-1 in parquet",
+        "cut duckdb",
+        "text as duckdb",
+        "cut sqlite",
+        "scrambled sqlite",
+        "text as sqlite",
+        "mixed directory",
+        "damaged directory",
+        "empty directory",
         "no file",
     ],
 )
@@ -519,7 +570,7 @@ def test_no_canary_leaves_when_a_file_is_damaged(tmp_path: Path, captured: Calla
         sf.protect(path, **settings)
     leaks.keep_error(form, failed.value)
     captured(leaks)
-    sweep(leaks, folder, {path.name})
+    sweep(leaks, folder, {path.name})  # of a directory, what lies in it too
     assert leaks.found(allowed=("folder",)) == []
     assert all(kind.startswith("folder in ") for kind in leaks.found())
     assert not (folder / "people.ledger").exists()
@@ -542,13 +593,15 @@ run(sys.argv[2:])
 """
 
 
-@pytest.mark.parametrize("where", ["release", "arrange"])
-def test_no_canary_leaves_when_the_program_crashes(tmp_path: Path, where: str) -> None:
+@pytest.mark.parametrize(
+    ("where", "form"), [("release", "csv"), *(("arrange", form) for form in FORMS if form != "memory")]
+)
+def test_no_canary_leaves_when_the_program_crashes(tmp_path: Path, where: str, form: str) -> None:
     """A bug of ours ends in a traceback: it shows lines of code and no variable."""
     canary = canaries()
-    written(sown(canary), tmp_path, "csv")
+    source = stored_as(form, sown(canary), tmp_path)
     (tmp_path / "people.toml").write_text(
-        '[data]\nsource = "people.csv"\n[unit]\nkind = "row"\n[budget]\nepsilon = 3\n[columns]\n'
+        f'[data]\nsource = "{source.name}"\n[unit]\nkind = "row"\n[budget]\nepsilon = 3\n[columns]\n'
         'age = { type = "int", lower = 0, upper = 120 }\nzip = { type = "text" }\n'
     )
     question = "SELECT SUM(age) AS s FROM people WHERE zip <> 'x'"
@@ -561,7 +614,7 @@ def test_no_canary_leaves_when_the_program_crashes(tmp_path: Path, where: str) -
     leaks = Leaks({**canary, "sum before noise": str(120 * 6)})
     leaks.keep("stdout", done.stdout)
     leaks.keep("stderr", done.stderr)
-    sweep(leaks, tmp_path, {"people.csv", "people.toml"})
+    sweep(leaks, tmp_path, HELD | {"people.toml"})
     found = [leak for leak in leaks.found(allowed=("folder",)) if not leak.startswith("sum before noise in file")]
     assert found == []
 

@@ -2,7 +2,6 @@
 
 from fractions import Fraction
 
-from sfumato.errors import keys_need_delta
 from sfumato.kernel.cost import Cost, Currency
 from sfumato.plan.nodes import (
     Aggregate,
@@ -16,6 +15,7 @@ from sfumato.plan.nodes import (
 )
 from sfumato.query.bind import BoundQuestion
 from sfumato.query.rewrite import Draft
+from sfumato.query.wordings import keys_need_delta
 from sfumato.schema.table import Schema
 
 SHARE_OF_KEYS = Fraction(1, 4)

@@ -19,11 +19,15 @@ class Repeat:
 
     opening: str
     spend: Fraction
+    delta: Fraction | None = None
 
     def script(self, question: str) -> str:
+        spend = literal(self.spend)
+        if self.delta is not None:
+            spend = f"sf.Spend({spend}, delta={literal(self.delta)})"
         body = (
             f"with {self.opening} as session:\n"
-            f"    answer = session.ask(\n        {question!r},\n        spend={literal(self.spend)},\n    )\n"
+            f"    answer = session.ask(\n        {question!r},\n        spend={spend},\n    )\n"
             "print(answer)\n"
         )
         needed = [line for used, line in IMPORTS.items() if used in body]

@@ -55,3 +55,14 @@ def parts_differ() -> Refused:
     return Refused(
         "the parts of this question mean something else together than each alone.", "Write the question in SQL."
     )
+
+
+def keys_need_delta(name: str) -> Refused:
+    return Refused(
+        f'the values of "{name}" are not declared, and finding them needs a budget with delta > 0.',
+        f'Declare {name} as type = "category" with values, or set delta (1e-6) in the budget of a new ledger.',
+    )
+
+
+def delta_unused() -> UsageError:
+    return UsageError("this question discovers no keys, so it takes no delta.", "Leave delta out of the spend.")

@@ -18,7 +18,7 @@ KNOWN_BOUNDS = {
 }
 
 
-def draft_policy(source: str, table: str, columns: Mapping[str, str]) -> str:
+def draft_policy(source: str, table: str, columns: Mapping[str, str], source_table: str | None = None) -> str:
     """TOML for a table with these column names and engine types."""
     unit = _unit_column(columns)
     lines = [
@@ -26,6 +26,7 @@ def draft_policy(source: str, table: str, columns: Mapping[str, str]) -> str:
         "[data]",
         f"source = {_toml(source)}",
         f"table = {_toml(table)}",
+        *([f"source_table = {_toml(source_table)}"] if source_table is not None else []),
         "",
         "# Who is protected: everything one id contributed, up to max_rows rows in max_groups groups a question.",
         "[unit]",
