@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from sfumato import accounting, anonymise, attacks, audit, datasets, errors, geo, local, noise
     from sfumato.query.finish import Answer
     from sfumato.schema.budget import Budget, Spend
-    from sfumato.schema.columns import Category, Float, Identifier, Int, Text
+    from sfumato.schema.columns import Category, Date, Float, Identifier, Int, Text
     from sfumato.schema.limits import Limits
     from sfumato.schema.others import Lookup, Table
     from sfumato.schema.unit import Person, Row
@@ -25,6 +25,7 @@ __all__ = [
     "Answer",
     "Budget",
     "Category",
+    "Date",
     "Float",
     "Identifier",
     "Int",
@@ -53,6 +54,7 @@ _HOMES = {
     "Answer": "sfumato.query.finish",
     "Budget": "sfumato.schema.budget",
     "Category": "sfumato.schema.columns",
+    "Date": "sfumato.schema.columns",
     "Float": "sfumato.schema.columns",
     "Identifier": "sfumato.schema.columns",
     "Int": "sfumato.schema.columns",

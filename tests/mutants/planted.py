@@ -335,7 +335,7 @@ PLANTED = (
     ),
     Mutant(
         "quote-not-doubled",
-        "engines/expressions.py",
+        "engines/functions.py",
         'return "\'" + string.replace("\'", "\'\'") + "\'"',
         "return f\"'{string}'\"",
         "a text in WHERE ends the literal and goes on as SQL of the analyst's",

@@ -32,6 +32,8 @@ COLUMNS = {
     "Two Words": sf.Int(-1, 1),
     "order": sf.Int(1, 3),
     "date": sf.Text(),
+    "born": sf.Date("1920-01-01", "2019-12-31"),
+    "seen": sf.Date(),
     "visit": sf.Int(1, 1000),
     "street": sf.Int(1, 1000),
 }

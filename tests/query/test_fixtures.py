@@ -12,10 +12,18 @@ from tests.query.asking import COLUMNS, EPSILON, LOOKUPS, RHO, TABLES, walk
 from tests.query.cases import Case, outcome, read_cases, schema_for
 
 CASES = [case for case in read_cases() if case.question]
-TYPES = {sf.Int: "BIGINT", sf.Float: "DOUBLE", sf.Category: "VARCHAR", sf.Text: "VARCHAR", sf.Identifier: "VARCHAR"}
+TYPES = {
+    sf.Int: "BIGINT",
+    sf.Float: "DOUBLE",
+    sf.Date: "DATE",
+    sf.Category: "VARCHAR",
+    sf.Text: "VARCHAR",
+    sf.Identifier: "VARCHAR",
+}
 EXTREMES = {
     "BIGINT": [2**63 - 1, -(2**63), 0, None],
     "DOUBLE": [float("nan"), float("-inf"), 1e308, None],
+    "DATE": ["0001-01-01", "9999-12-31", "2000-02-29", None],
     "VARCHAR": ["f", "'", "", None],
 }
 

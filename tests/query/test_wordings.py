@@ -1,4 +1,4 @@
-"""Every wording of the package, rendered once."""
+"""Every wording of questions and declarations, rendered once: it says what happened and what to do next."""
 
 import inspect
 from typing import Any, get_type_hints
@@ -6,7 +6,8 @@ from typing import Any, get_type_hints
 import pytest
 
 from sfumato.errors import SfumatoError
-from sfumato.query import wordings
+from sfumato.query import wordings as of_questions
+from sfumato.schema import wordings as of_declarations
 
 SAMPLES: dict[str, tuple[Any, ...]] = {
     "error_depends": ("income",),
@@ -19,24 +20,30 @@ SAMPLES: dict[str, tuple[Any, ...]] = {
     "nothing_asked": (),
     "part_not_text": ("a condition", "int"),
     "parts_differ": (),
+    "keys_need_delta": ("town",),
+    "delta_unused": (),
+    "too_large": (),
+    "argument_wrong": ("ROUND", "whole numbers"),
+    "keys_endless": ("LEFT(…)",),
+    "not_a_date": ("'yesterday'",),
+}
+WORDINGS = {
+    name: function
+    for module in (of_questions, of_declarations)
+    for name, function in vars(module).items()
+    if inspect.isfunction(function) and function.__module__ == module.__name__
 }
 
 
 def test_every_wording_has_a_sample() -> None:
-    made = {
-        name
-        for name, found in vars(wordings).items()
-        if inspect.isfunction(found) and found.__module__ == wordings.__name__
-    }
-    assert made == set(SAMPLES)
+    assert set(WORDINGS) == set(SAMPLES)
 
 
 @pytest.mark.parametrize("name", SAMPLES)
 def test_it_says_what_happened_and_what_to_do(name: str) -> None:
-    made = getattr(wordings, name)
-    error = made(*SAMPLES[name])
+    error = WORDINGS[name](*SAMPLES[name])
     assert isinstance(error, SfumatoError)
-    assert type(error) is get_type_hints(made)["return"]
+    assert type(error) is get_type_hints(WORDINGS[name])["return"]
     for sentence in (error.message, error.hint):
         assert sentence.endswith((".", "?", ")"))
         assert len(sentence) > 15

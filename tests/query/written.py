@@ -6,11 +6,15 @@ from sfumato.plan.expressions import (
     AllOf,
     AnyOf,
     Arithmetic,
+    Call,
+    Case,
     Column,
     Comparison,
     Condition,
+    Day,
     Expression,
     IsNull,
+    Matches,
     Negative,
     Not,
     Number,
@@ -85,8 +89,9 @@ def _key(key: Cells | OpenKey) -> str:
     if isinstance(key, OpenKey):
         return f"{key.column.name}, discovered"
     if isinstance(key, ListedKey):
-        return f"{key.column.name} in {', '.join(repr(value) for value in key.values)}"
-    return f"{key.column.name} from {key.lower} to {key.upper}"
+        return f"{_written(key.expression)} in {', '.join(repr(value) for value in key.values)}"
+    steps = "" if key.unit == 1 and key.offset == 0 else f" times {key.unit} plus {key.offset}"
+    return f"{_written(key.expression)} from {key.lower} to {key.upper}{steps}"
 
 
 def _aggregate(aggregate: Aggregate) -> str:
@@ -143,6 +148,15 @@ def _written(node: Expression | Condition) -> str:
             return str(number)
         case String(value=text):
             return repr(text)
+        case Day(value=day):
+            return f"date {day}"
+        case Call(name=name, arguments=arguments):
+            return f"{name}({', '.join(_written(argument) for argument in arguments)})"
+        case Case(branches=branches, otherwise=otherwise):
+            whens = "; ".join(f"{_written(when)}: {_written(then)}" for when, then in branches)
+            return f"case({whens}{'' if otherwise is None else f'; else {_written(otherwise)}'})"
+        case Matches(kind=kind, operand=operand, pattern=pattern):
+            return f"{_written(operand)} {kind} {pattern!r}"
         case Negative(operand=operand):
             return f"(-{_written(operand)})"
         case Arithmetic(operator=operator, left=left, right=right):

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
-from sfumato.engines.expressions import quoted
+from sfumato.engines.expressions import as_date, quoted
 from sfumato.errors import column_absent
-from sfumato.schema.columns import Category, Column, Float, Int
+from sfumato.schema.columns import Category, Column, Date, Float, Int
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person
 
@@ -64,6 +64,8 @@ def _canonical(name: str, column: Column | None, physical: str) -> str:
             return name if physical in WHOLE else f"TRY_CAST({name} AS BIGINT)"
         case Int():
             return name if physical in WHOLE else f"TRY_CAST({name} AS BIGINT)"
+        case Date():
+            return as_date(name, physical)
         case Float():
             return name if physical == "DOUBLE" else f"TRY_CAST({name} AS DOUBLE)"
         case _:

@@ -11,7 +11,7 @@ from weakref import finalize
 import duckdb
 
 from sfumato.engines.beside import load_beside
-from sfumato.engines.expressions import text
+from sfumato.engines.functions import text
 from sfumato.engines.sources import describe, load
 from sfumato.engines.watchdog import at_most
 from sfumato.errors import engine_failed, session_closed, session_of_another_process

@@ -6,7 +6,8 @@ contribution-bounding.md says. No expression can fail on any row: arithmetic is 
 
 from typing import assert_never
 
-from sfumato.engines.expressions import LARGEST_INTEGER, Writer, column, huge, integer, plain_text, text
+from sfumato.engines.expressions import LARGEST_INTEGER, Writer, column, huge, integer
+from sfumato.engines.functions import text
 from sfumato.engines.relations import write_source
 from sfumato.plan.expressions import Expression
 from sfumato.plan.lattice import LARGEST
@@ -27,6 +28,7 @@ from sfumato.plan.nodes import (
     Sum,
 )
 from sfumato.plan.sources import derive, unit_of
+from sfumato.schema.columns import plain_text
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person, Row, Unit
 
@@ -241,8 +243,10 @@ def _grouped_by(key: Cells | OpenKey, writer: Writer) -> str:
     match key:
         case Grid():
             return writer.cell(key)
+        case OpenKey(expression=expression):
+            return writer.value(expression)
         case _:
-            return column(key.column.name)
+            return writer.key(key)
 
 
 def _position(key: Cells, written: str) -> str:

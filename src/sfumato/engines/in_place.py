@@ -6,8 +6,9 @@ from pathlib import Path
 import duckdb
 
 from sfumato.engines.canonical import declared_columns, reading_of_texts
-from sfumato.engines.expressions import quoted, text
+from sfumato.engines.expressions import quoted
 from sfumato.engines.files import Files, state_with_log
+from sfumato.engines.functions import text
 from sfumato.engines.tables import Connection, Copied, create, damaged
 from sfumato.engines.wordings import (
     column_computed,

@@ -7,8 +7,9 @@ import duckdb
 
 from sfumato.engines import sqlite
 from sfumato.engines.canonical import declared_columns
-from sfumato.engines.expressions import quoted, text
+from sfumato.engines.expressions import quoted
 from sfumato.engines.files import BYTE_ORDER_MARK, beginning, folder, header, kind_of, one_file, state
+from sfumato.engines.functions import text
 from sfumato.engines.in_place import ATTACHED, Scanned, attach, duckdb_file, parquet_files, reading
 from sfumato.engines.tables import Connection, Copied, create, fingerprint, unreadable
 from sfumato.engines.wordings import names_alike, source_table_unwanted

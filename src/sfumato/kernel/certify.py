@@ -19,17 +19,23 @@ from sfumato.plan.expressions import (
     AllOf,
     AnyOf,
     Arithmetic,
+    Call,
+    Case,
     Column,
     Comparison,
     Condition,
+    Day,
     Expression,
     IsNull,
+    Matches,
     Negative,
     Not,
     Number,
     OneOf,
     String,
+    parts,
 )
+from sfumato.plan.functions import FUNCTIONS
 from sfumato.plan.nodes import (
     Aggregate,
     Cells,
@@ -133,9 +139,10 @@ def certify(plan: Plan, schema: Schema, currency: Currency) -> Certified:
             raise plan_refused("a key lists a value twice")
     if any(isinstance(key, Grid) for key in plan.keys):
         raise plan_refused("it groups by a grid")
-    used = [name for key in plan.keys for name in _cells(key)]
-    if len(set(used)) < len(used):
-        raise plan_refused("it groups by a column twice")
+    grouped = [key.expression for key in plan.keys if not isinstance(key, Grid)]
+    if len(set(grouped)) < len(grouped):
+        raise plan_refused("it groups by the same twice")
+    used = [name for key in grouped for name in _columns(key)]
     used += _columns(plan.where) if plan.where is not None else []
     for measure in plan.measures:
         used += _used(measure.aggregate)
@@ -321,22 +328,19 @@ def _cells(cells: Cells | OpenKey) -> list[str]:
         case Grid(value=value):
             return _columns(value)
         case _:
-            return [cells.column.name]
+            return _columns(cells.expression)
 
 
 def _columns(node: Expression | Condition) -> list[str]:
     match node:
         case Column(name=name):
             return [name]
-        case Number() | String():
-            return []
-        case Arithmetic(left=left, right=right) | Comparison(left=left, right=right):
-            return _columns(left) + _columns(right)
-        case Negative(operand=operand) | OneOf(operand=operand) | IsNull(operand=operand):
-            return _columns(operand)
-        case Not(operand=condition):
-            return _columns(condition)
-        case AllOf(operands=conditions) | AnyOf(operands=conditions):
-            return [name for condition in conditions for name in _columns(condition)]
+        case Call(name=function) if function not in FUNCTIONS:
+            raise plan_refused("it calls an unknown function")
+        case (
+            Number() | String() | Day() | Arithmetic() | Negative() | Call() | Case()
+            | Comparison() | OneOf() | Matches() | IsNull() | Not() | AllOf() | AnyOf()
+        ):  # fmt: skip
+            return [name for part in parts(node) for name in _columns(part)]
         case _:
             raise plan_refused(f"it holds an unknown {type(node).__name__}")

@@ -7,6 +7,7 @@ planner fills it in; `kernel.certify` derives sensitivity and cost from it and t
 import hashlib
 import json
 from dataclasses import dataclass, fields, is_dataclass
+from datetime import date
 from fractions import Fraction
 from typing import Literal
 
@@ -62,9 +63,9 @@ class CountPeople:
 
 @dataclass(frozen=True, slots=True)
 class ListedKey:
-    """A grouping column with its public list of values."""
+    """What rows are grouped by, with the public list of its values."""
 
-    column: Column
+    expression: Expression
     values: tuple[CategoryValue, ...]
 
     @property
@@ -74,15 +75,20 @@ class ListedKey:
 
 @dataclass(frozen=True, slots=True)
 class RangeKey:
-    """A grouping column of whole numbers from lower to upper."""
+    """What rows are grouped by: the numbers offset + k · unit for k from lower to upper."""
 
-    column: Column
+    expression: Expression
     lower: int
     upper: int
+    unit: Fraction = Fraction(1)
+    offset: Fraction = Fraction(0)
 
     @property
-    def values(self) -> tuple[int, ...]:
-        return tuple(range(self.lower, self.upper + 1))
+    def values(self) -> tuple[int | float, ...]:
+        places = range(self.lower, self.upper + 1)
+        if self.unit.denominator == self.offset.denominator == 1:
+            return tuple(int(self.offset) + place * int(self.unit) for place in places)
+        return tuple(float(self.offset + place * self.unit) for place in places)
 
     @property
     def size(self) -> int:
@@ -117,7 +123,7 @@ Cells = ListedKey | RangeKey | Grid
 class OpenKey:
     """A grouping column whose values nobody listed: a value that enough units hold is shown."""
 
-    column: Column
+    expression: Column
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,6 +219,8 @@ def _plain(value: object) -> Plain:
         return [_plain(item) for item in value]
     if isinstance(value, Fraction):
         return f"{value.numerator}/{value.denominator}"
+    if isinstance(value, date):
+        return {"day": value.isoformat()}
     if value is None or isinstance(value, str | int | bool):
         return value
     raise TypeError(f"{type(value).__name__} has no place in a plan")

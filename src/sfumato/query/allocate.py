@@ -25,7 +25,7 @@ def allocate(question: BoundQuestion, draft: Draft, schema: Schema, spend: Cost,
     """Shares in proportion to the weights; they add up to the spend exactly. `delta` is for discovering keys."""
     opened = [key for key in question.keys if isinstance(key, OpenKey)]
     if opened and not (delta and spend.currency == "rho"):
-        raise keys_need_delta(opened[0].column.name)
+        raise keys_need_delta(opened[0].expression.name)
     finding = spend.amount * SHARE_OF_KEYS if opened else Fraction(0)
     whole = sum(draft.weights, Fraction(0))
     measures = tuple(

@@ -1,5 +1,6 @@
 """What stands after FROM, as it was asked: names as typed, nothing yet checked against the schema."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from sfumato.plan.expressions import Column, Condition, Expression
@@ -62,6 +63,15 @@ class Join:
 class From:
     first: Item
     joins: tuple[Join, ...]
+
+
+def expressions_in(table: str | From) -> Iterator[Expression | Condition | None]:
+    """All that is written in sub-queries."""
+    items = [] if isinstance(table, str) else [table.first, *(join.item for join in table.joins)]
+    for query in (item.table for item in items if isinstance(item.table, SubQuery)):
+        yield query.where
+        yield from (item.value for item in query.selected if not isinstance(item, EveryColumn))
+        yield from expressions_in(query.table)
 
 
 class Scope(str):

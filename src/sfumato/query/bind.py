@@ -10,12 +10,13 @@ from sfumato.errors import (
     too_many_keys,
 )
 from sfumato.kernel.certify import MOST_GROUPS
-from sfumato.plan.expressions import Condition
+from sfumato.plan.expressions import Column, Condition, Expression
 from sfumato.plan.nodes import Cells, Key, ListedKey, MostFrequent, OpenKey
 from sfumato.plan.sources import Source
 from sfumato.query.after import After
-from sfumato.query.bind_calls import bind_call, bind_key
-from sfumato.query.bind_expressions import bind_condition, resolve
+from sfumato.query.bind_calls import bind_call
+from sfumato.query.bind_expressions import bind_condition, bind_value, first_column
+from sfumato.query.bind_keys import bind_key
 from sfumato.query.bind_sources import bind_source
 from sfumato.query.question import Bins, BoundCall, Question, SelectedCall, SelectedKey
 from sfumato.schema.table import Schema
@@ -45,22 +46,24 @@ class BoundQuestion:
 def bind(question: Question, schema: Schema) -> BoundQuestion:
     """Everything the plan needs made explicit, or Refused with the reason."""
     table, schema = bind_source(question.table, schema)
-    columns = [resolve(column, schema) for column in question.keys]
-    keys = tuple(bind_key(column, schema) for column in columns)
+    grouped = [bind_value(_meant(key, question, schema), schema) for key in question.keys]
+    keys = tuple(bind_key(key, schema) for key in grouped)
     groups = 1
     for key in keys:
         groups *= 1 if isinstance(key, OpenKey) else key.size
     if groups > MOST_GROUPS:
         raise too_many_keys(groups, MOST_GROUPS)
-    _refuse_repeats(column.name for column in columns)
+    for place, repeated in enumerate(grouped):
+        if repeated in grouped[:place]:
+            raise duplicate_output(first_column(repeated))
     selected: list[BoundKey | BoundAggregate] = []
     for item in question.selected:
         match item:
-            case SelectedKey(name=name, column=column):
-                resolved = resolve(column, schema)
-                if resolved not in columns:
-                    raise select_without_group(column.name)
-                selected.append(BoundKey(name, columns.index(resolved)))
+            case SelectedKey(name=name, expression=expression):
+                shown = bind_value(expression, schema)
+                if shown not in grouped:
+                    raise select_without_group(expression.name if isinstance(expression, Column) else name)
+                selected.append(BoundKey(name, grouped.index(shown)))
             case SelectedCall(name=name):
                 selected.append(BoundAggregate(name, bind_call(item, schema, groups)))
     _refuse_repeats(item.name for item in selected)
@@ -72,6 +75,15 @@ def bind(question: Question, schema: Schema) -> BoundQuestion:
     lists = {item.name for item in selected if isinstance(item, BoundAggregate) and isinstance(item.call, Bins)}
     question.after.check({item.name: _shows_text(item, keys) for item in selected if item.name not in lists}, lists)
     return BoundQuestion(where, keys, tuple(selected), question.after, table=table)
+
+
+def _meant(key: Expression, question: Question, schema: Schema) -> Expression:
+    """A name after GROUP BY means a column of the table; if there is none, what stands before AS."""
+    if isinstance(key, Column) and key.name.casefold() not in {name.casefold() for name in schema.columns}:
+        for item in question.selected:
+            if isinstance(item, SelectedKey) and item.name.casefold() == key.name.casefold():
+                return item.expression
+    return key
 
 
 def _shows_text(item: BoundKey | BoundAggregate, keys: tuple[Key | OpenKey, ...]) -> bool:

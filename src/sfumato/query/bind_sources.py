@@ -6,6 +6,7 @@ from fractions import Fraction
 
 from sfumato.errors import bounds_too_wide, duplicate_output, not_supported, unknown_table
 from sfumato.plan.expressions import Column, Expression, Number
+from sfumato.plan.kinds import kind_of
 from sfumato.plan.lattice import Lattice
 from sfumato.plan.sources import (
     Computed,
@@ -27,7 +28,6 @@ from sfumato.query.bind_expressions import (
     bind_number,
     bind_value,
     first_column,
-    is_text,
     resolve,
     value_range,
 )
@@ -44,7 +44,7 @@ from sfumato.query.source_wordings import (
     unit_id_renamed,
 )
 from sfumato.schema.columns import Column as Declared
-from sfumato.schema.columns import Float, Text
+from sfumato.schema.columns import Date, Float, Text
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person
 
@@ -224,8 +224,11 @@ def _named_apart(names: list[str], schema: Schema) -> None:
 def _declared(value: Expression, name: str, schema: Schema) -> Declared:
     if isinstance(value, Column):
         return schema.columns[value.name]
-    if is_text(value, schema):
-        return Text()
+    match kind_of(value, schema):
+        case "text":
+            return Text()
+        case "date":
+            return Date()
     found = value_range(value, name, schema)
     if found.bounds is None:
         return Float()

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 WHOLE_TYPES = ("INT", "LONG")
+DATE_TYPES = ("DATE", "TIMESTAMP")
 REAL_TYPES = ("FLOAT", "DOUBLE", "DECIMAL", "REAL")
 IDENTIFYING = ("name", "email", "phone", "ssn", "passport", "address", "surname", "iban", "license")
 # Bounds that are common knowledge, whatever the table.
@@ -56,6 +57,10 @@ def _column(name: str, kind: str) -> str:
     words = plain.replace("-", "_").split("_")
     if any(word in IDENTIFYING for word in words) or plain.endswith("_id") or plain == "id":
         return f'{key} = {{ type = "identifier" }}   # never leaves, never groups'
+    if kind.startswith(DATE_TYPES):
+        return (
+            f'{key} = {{ type = "date" }}   # to group by it: lower = "…", upper = "…" (known, not read from the data)'
+        )
     number = "int" if any(t in kind for t in WHOLE_TYPES) else "float" if any(t in kind for t in REAL_TYPES) else None
     if number is None:
         return f'{key} = {{ type = "text" }}   # to group by it: {{ type = "category", values = ["…", "…"] }}'

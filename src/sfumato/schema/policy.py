@@ -18,7 +18,7 @@ from sfumato.errors import (
     policy_wrong,
 )
 from sfumato.schema.budget import Budget
-from sfumato.schema.columns import Category, Column, Float, Identifier, Int, Text
+from sfumato.schema.columns import Category, Column, Date, Float, Identifier, Int, Text
 from sfumato.schema.limits import Limits
 from sfumato.schema.others import Lookup, Table
 from sfumato.schema.roles import ROLES
@@ -36,6 +36,7 @@ BESIDE = {"lookups": ("source", "key", "columns"), "tables": ("source", "columns
 COLUMN_TYPES: dict[str, tuple[Callable[..., Column], tuple[str, ...]]] = {
     "int": (Int, ("lower", "upper")),
     "float": (Float, ("lower", "upper")),
+    "date": (Date, ("lower", "upper")),
     "category": (Category, ("values",)),
     "text": (Text, ()),
     "identifier": (Identifier, ()),
