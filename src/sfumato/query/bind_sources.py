@@ -4,10 +4,11 @@ from collections.abc import Iterable
 from dataclasses import replace
 from fractions import Fraction
 
-from sfumato.errors import bounds_too_wide, duplicate_output, not_supported, unknown_table
+from sfumato.errors import Refused, bounds_too_wide, duplicate_output, not_supported, unknown_table
 from sfumato.plan.expressions import Column, Expression, Number
 from sfumato.plan.kinds import kind_of
 from sfumato.plan.lattice import Lattice
+from sfumato.plan.nodes import ListedKey
 from sfumato.plan.sources import (
     Computed,
     Folded,
@@ -31,6 +32,7 @@ from sfumato.query.bind_expressions import (
     resolve,
     value_range,
 )
+from sfumato.query.bind_keys import bind_key
 from sfumato.query.source_wordings import (
     fold_of_many,
     join_of_kinds,
@@ -43,8 +45,8 @@ from sfumato.query.source_wordings import (
     unit_id_computed,
     unit_id_renamed,
 )
+from sfumato.schema.columns import Category, Date, Float, Text
 from sfumato.schema.columns import Column as Declared
-from sfumato.schema.columns import Date, Float, Text
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person
 
@@ -221,12 +223,21 @@ def _named_apart(names: list[str], schema: Schema) -> None:
         seen.add(name.casefold())
 
 
+def _text(value: Expression, schema: Schema) -> Declared:
+    """With its values where they follow from the expression, so that they can be grouped by."""
+    try:
+        key = bind_key(value, schema)
+    except Refused:
+        return Text()
+    return Category(key.values) if isinstance(key, ListedKey) else Text()
+
+
 def _declared(value: Expression, name: str, schema: Schema) -> Declared:
     if isinstance(value, Column):
         return schema.columns[value.name]
     match kind_of(value, schema):
         case "text":
-            return Text()
+            return _text(value, schema)
         case "date":
             return Date()
     found = value_range(value, name, schema)
