@@ -34,10 +34,12 @@ from sfumato.plan.expressions import (
 )
 from sfumato.plan.lattice import Lattice
 from sfumato.plan.nodes import Aggregate, CentredSum, CountRows, CountValues, Key, ListedKey, Plan, RangeKey, Sum
+from sfumato.plan.sources import derive
 from sfumato.schema.columns import Date, Float
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person
 from tests.functions import MEANING, half_away, matches
+from tests.reference_sources import Tables, rows_from
 
 Value = int | float | str | date | None
 RowOfData = Mapping[str, Any]
@@ -45,9 +47,14 @@ Integers = list[tuple[int, ...]]
 Keep = Callable[[Any, list[int]], Iterable[int]]
 
 
-def evaluate(plan: Plan, schema: Schema, rows: Sequence[RowOfData], keep: Keep | None = None) -> Integers:
-    """One row of integers for every declared group. `keep` chooses the groups of a person who has too many."""
-    reader = Reader(schema)
+def evaluate(plan: Plan, schema: Schema, rows: Sequence[RowOfData] | Tables, keep: Keep | None = None) -> Integers:
+    """One row of integers for every declared group. `keep` chooses the groups of a person who has too many.
+
+    Of a plan over several tables, `rows` are the rows of each by name.
+    """
+    if isinstance(rows, Mapping):
+        rows = rows_from(plan.table, schema, rows)
+    reader = Reader(derive(plan.table, schema))
     parts: dict[tuple[Any, int], list[Part]] = {}
     for number, row in enumerate(rows):
         person = row[plan.unit.id] if isinstance(plan.unit, Person) else number

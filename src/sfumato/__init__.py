@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from sfumato.schema.budget import Budget, Spend
     from sfumato.schema.columns import Category, Date, Float, Identifier, Int, Text
     from sfumato.schema.limits import Limits
+    from sfumato.schema.others import Lookup, Table
     from sfumato.schema.unit import Person, Row
     from sfumato.session import Session, protect
     from sfumato.session import open_policy as open
@@ -29,10 +30,12 @@ __all__ = [
     "Identifier",
     "Int",
     "Limits",
+    "Lookup",
     "Person",
     "Row",
     "Session",
     "Spend",
+    "Table",
     "Text",
     "accounting",
     "anonymise",
@@ -56,10 +59,12 @@ _HOMES = {
     "Identifier": "sfumato.schema.columns",
     "Int": "sfumato.schema.columns",
     "Limits": "sfumato.schema.limits",
+    "Lookup": "sfumato.schema.others",
     "Person": "sfumato.schema.unit",
     "Row": "sfumato.schema.unit",
     "Session": "sfumato.session",
     "Spend": "sfumato.schema.budget",
+    "Table": "sfumato.schema.others",
     "Text": "sfumato.schema.columns",
     "open": "sfumato.session",
     "protect": "sfumato.session",

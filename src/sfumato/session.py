@@ -27,7 +27,7 @@ from sfumato.query.builder import Builder
 from sfumato.query.explain import Explanation, explain
 from sfumato.query.finish import CONFIDENCE, Answer, check_confidence, finish
 from sfumato.query.rewrite import OutputColumn, rewrite
-from sfumato.query.script import Repeat, opening_policy, opening_table
+from sfumato.query.script import Repeat, named_sources, opening_policy, opening_table
 from sfumato.query.spending import error_of, spend_for
 from sfumato.query.sql import parse
 from sfumato.query.wordings import delta_unused
@@ -35,6 +35,7 @@ from sfumato.schema.budget import Budget, Spend
 from sfumato.schema.columns import Column
 from sfumato.schema.limits import Limits
 from sfumato.schema.numbers import Number, exact_positive
+from sfumato.schema.others import Lookup, Table
 from sfumato.schema.policy import load_policy
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Unit
@@ -64,10 +65,14 @@ def protect(
     analyst: str = DEFAULT_ANALYST,
     source_table: str | None = None,
     limits: Limits | None = None,
+    lookups: Mapping[str, Lookup] | None = None,
+    tables: Mapping[str, Table] | None = None,
 ) -> "Session":
     """A session on a file, a directory of Parquet files, or a pandas, Polars or Arrow table.
 
     source_table: which table of a DuckDB or SQLite file. limits: what one question may use of the machine.
+
+    lookups: public tables to join with. tables: more private tables with the same id.
 
     The ledger lies beside a file by default, `people.parquet` → `people.ledger`; a table in memory needs one named.
     """
@@ -79,7 +84,7 @@ def protect(
     if not isinstance(budget, Budget):
         raise UsageError("budget must be a sf.Budget.", "E.g. budget=sf.Budget(epsilon=3, delta=1e-6).")
     name = table if table is not None else path.stem if path is not None else "data"
-    schema = Schema(name, unit, columns)
+    schema = Schema(name, unit, columns, lookups or {}, tables or {})
     place = Path(ledger) if ledger is not None else Path(path or "").with_suffix(".ledger")
     engine = DuckDBEngine(source, schema, source_table=source_table, limits=limits)
     opened = Ledger(place, schema=schema, budget=budget, anchor=None if anchor is None else Path(anchor))
@@ -92,6 +97,8 @@ def protect(
         analyst=analyst,
         source_table=source_table,
         limits=limits,
+        lookups=named_sources(lookups),
+        tables=named_sources(tables),
     )
     return Session(schema, budget, engine, opened, analyst, opening)
 

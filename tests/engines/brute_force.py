@@ -46,7 +46,8 @@ from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person, Row, Unit
 from tests.reference import Reader, group_number
 
-EMITTER = [importlib.import_module(f"sfumato.engines.{name}") for name in ("functions", "expressions", "emit")]
+NAMES = ("functions", "expressions", "relations", "emit")
+EMITTER = [importlib.import_module(f"sfumato.engines.{name}") for name in NAMES]
 
 Emit = Callable[[Plan, Schema], str]
 Kind = dict[str, Any]  # one row, without its id
@@ -350,7 +351,7 @@ def _corners(shape: Shape) -> Iterator[list[tuple[int | None, Kind]]]:
 def twin(*changes: tuple[str, str]) -> Emit:
     """The emitter with some of its text changed: a broken twin."""
     source = "\n".join(inspect.getsource(module) for module in EMITTER)
-    source = re.sub(r"^from sfumato\.engines\.(?:functions|expressions) import [^\n]*$", "", source, flags=re.MULTILINE)
+    source = re.sub(r"^from sfumato\.engines\.\w+ import [^\n]*$", "", source, flags=re.MULTILINE)
     for right, wrong in changes:
         assert source.count(right) == 1, f"{right!r} occurs {source.count(right)} times in the emitter"
         source = source.replace(right, wrong)

@@ -32,6 +32,6 @@ def measure(aggregate: Aggregate | None = None, share: Any = 1, mechanism: Any =
 
 
 def plan(
-    *measures: Measure, unit: Any = None, where: Any = None, keys: tuple[Any, ...] = (), table: str = "people"
+    *measures: Measure, unit: Any = None, where: Any = None, keys: tuple[Any, ...] = (), table: Any = "people"
 ) -> Plan:
     return Plan(table, Row() if unit is None else unit, where, keys, measures)

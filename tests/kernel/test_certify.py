@@ -29,8 +29,13 @@ from sfumato.plan.expressions import (
     String,
 )
 from sfumato.plan.lattice import Lattice
-from sfumato.plan.nodes import CentredSum, CountRows, CountValues, Measure, RangeKey, Sum
-from tests.kernel.plans import AGE, BY_AGE, BY_SEX, PERSON, measure, plan, schema
+from sfumato.plan.nodes import CentredSum, CountPeople, CountRows, CountValues, Measure, RangeKey, Sum
+from sfumato.plan.sources import Computed, Folded, Lookup, OnUnit, PerUnit, Rows, Taken
+from sfumato.schema.columns import Float, Identifier, Int, Text
+from sfumato.schema.others import Lookup as Public
+from sfumato.schema.others import Table
+from sfumato.schema.table import Schema
+from tests.kernel.plans import AGE, BY_AGE, BY_SEX, COLUMNS, PERSON, measure, plan, schema
 
 INCOME, NAME, ELSEWHERE = Column("income"), Column("name"), Column("elsewhere")
 
@@ -230,3 +235,71 @@ def test_a_share_that_is_no_fraction_is_refused(share: Any) -> None:
 
 def test_a_long_range_is_counted_without_listing_it() -> None:
     refused("group", plan(measure(), keys=(RangeKey(Column("age"), 0, 1 << 62),)), schema(), "epsilon")
+
+
+# ---- sources -----------------------------------------------------------------------------------------------
+
+SEVERAL = Schema(
+    "people",
+    PERSON,
+    COLUMNS,
+    {"cities": Public("cities.csv", "city", {"size": Float(0, 9)})},
+    {"visits": Table("visits.csv", {"cost": Float(0, 1), "place": Identifier()})},
+)
+TOTAL = Folded("total", "sum", Column("cost"), Lattice(0, 4, -2))
+A_PERSON = PerUnit("visits", None, (TOTAL,))
+
+
+def test_a_join_keeps_the_sensitivity_and_one_row_a_person_has_that_of_a_row() -> None:
+    for source, most in (
+        ("visits", 20),
+        (OnUnit("people", "visits", (Taken("cost", "cost"),), True), 20),
+        (OnUnit("people", A_PERSON, (Taken("total", "total"),), False), 20),
+        (Lookup("people", "cities", "city", (Taken("size", "size"),), False), 20),
+        (Rows("people", None, (Computed("age", Column("age"), Int(17, 90)),)), 20),
+        (A_PERSON, 1),
+        (OnUnit(A_PERSON, A_PERSON, (), True), 1),
+    ):
+        certified = certify(plan(measure(), unit=PERSON, table=source), SEVERAL, "epsilon")
+        assert certified.releases[0].sensitivity.bound == most
+
+
+@pytest.mark.parametrize(
+    ("source", "reason"),
+    [
+        (Rows("people", None, (Computed("n", NAME, Text()),)), "identifier"),
+        (Rows("people", IsNull(NAME), (Computed("a", Column("age"), Int()),)), "identifier"),
+        (Rows("people", None, (Computed("n", ELSEWHERE, Text()),)), "no column"),
+        (Rows("people", None, (Computed("n", Column("user_id"), Text()),)), "no column"),
+        (Rows("people", Stranger(), (Computed("a", Column("age"), Int()),)), "unknown Stranger"),
+        (PerUnit("people", None, (Folded("n", "count", NAME, AGE),)), "identifier"),
+        (PerUnit("people", IsNull(ELSEWHERE), (Folded("n", "count", INCOME, AGE),)), "no column"),
+        (PerUnit("people", None, (Folded("n", "count", Stranger(), AGE),)), "unknown Stranger"),
+        (Lookup("people", "cities", "name", (), True), "identifier"),
+        (Lookup("people", "cities", "elsewhere", (), True), "no column"),
+        (Lookup("people", "visits", "city", (), True), "not public"),
+        (OnUnit("people", "visits", (Taken("p", "place"),), True), "identifier"),
+        (OnUnit("people", "visits", (Taken("p", "user_id"),), True), "no column"),
+        (OnUnit(Rows("people", None, (Computed("n", NAME, Text()),)), "visits", (), True), "identifier"),
+        (OnUnit("people", "cities", (), True), "another table"),
+        ("cities", "another table"),
+        (Stranger(), "unknown Stranger"),
+        (OnUnit("people", Stranger(), (), True), "unknown Stranger"),
+    ],
+)
+def test_a_source_that_does_not_keep_the_unit_or_uses_an_identifier_is_refused(source: Any, reason: str) -> None:
+    refused(reason, plan(measure(), unit=PERSON, table=source), SEVERAL, "epsilon")
+
+
+def test_outer_columns_are_those_of_the_source() -> None:
+    income = plan(measure(Sum(INCOME, AGE)), unit=PERSON, table="visits")
+    refused("no column", income, SEVERAL, "epsilon")
+    refused("no column", plan(measure(), unit=PERSON, table=A_PERSON, where=IsNull(Column("cost"))), SEVERAL, "epsilon")
+    assert certify(plan(measure(CountValues(Column("total"))), unit=PERSON, table=A_PERSON), SEVERAL, "epsilon")
+
+
+def test_people_are_counted_once_where_everybody_has_one_row() -> None:
+    keys = (RangeKey(Column("total"), 0, 9),)
+    for source, most in ((A_PERSON, 1), (OnUnit("people", A_PERSON, (Taken("total", "total"),), True), 5)):
+        counted = plan(measure(CountPeople()), unit=PERSON, table=source, keys=keys)
+        assert certify(counted, SEVERAL, "epsilon").releases[0].sensitivity.bound == most

@@ -62,8 +62,8 @@ PLANTED = (
     Mutant(
         "unit-unchecked",
         "kernel/certify.py",
-        "if plan.unit != schema.unit or plan.table != schema.table:",
-        "if plan.table != schema.table:",
+        "if plan.unit != schema.unit:",
+        "if plan.unit is None:",
         "a plan for rows is answered on a table of people",
         (CERTIFY, SENSITIVITY + "::test_s7_a_plan_for_rows_on_a_table_of_people_is_refused"),
     ),

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sfumato.plan import expressions, nodes
+from sfumato.plan import expressions, nodes, sources
 from sfumato.plan.expressions import (
     AllOf,
     AnyOf,
@@ -46,12 +46,15 @@ from sfumato.plan.nodes import (
     Selection,
     Sum,
 )
+from sfumato.plan.sources import Computed, Folded, Lookup, OnUnit, PerUnit, Rows, Taken
+from sfumato.schema.columns import Category, Float, Int, Text
 from sfumato.schema.unit import Person, Row
 
 AGE, ONE = Column("age"), Number(Fraction(1))
 LATTICE = Lattice(0, 5, -1)
 TEST = Comparison("=", AGE, ONE)
 GRID = Grid(AGE, Fraction(0), Fraction(5), 9)
+MADE = Computed("a", AGE, Int(0, 1))
 
 
 def plan(**changes: Any) -> Plan:
@@ -81,6 +84,24 @@ def measured(aggregate: Any, mechanism: Any = "laplace", share: Any = 1) -> dict
 DIFFERENT: list[dict[str, Any]] = [
     {},
     {"table": "peoples"},
+    {"table": Rows("people", None, (MADE,))},
+    {"table": Rows("people", TEST, (MADE,))},
+    {"table": Rows("people", None, (Computed("b", AGE, Int(0, 1)),))},
+    {"table": Rows("people", None, (Computed("a", AGE, Int(0, 2)),))},
+    {"table": Rows("people", None, (Computed("a", AGE, Float()),))},
+    {"table": Rows("people", None, (Computed("a", AGE, Text()),))},
+    {"table": Rows("people", None, (Computed("a", AGE, Category(["1"])),))},
+    {"table": Rows("people", None, (Computed("a", AGE, Category([1])),))},
+    {"table": Lookup("people", "codes", "code", (), True)},
+    {"table": Lookup("people", "codes", "code", (), False)},
+    {"table": Lookup("people", "codes", "code", (Taken("a", "b"),), True)},
+    {"table": Lookup("people", "codes", "code", (Taken("b", "a"),), True)},
+    {"table": PerUnit("people", None, (Folded("a", "sum", AGE, LATTICE),))},
+    {"table": PerUnit("people", None, (Folded("a", "mean", AGE, LATTICE),))},
+    {"table": PerUnit("people", TEST, (Folded("a", "mean", AGE, LATTICE),))},
+    {"table": OnUnit("people", "visits", (), True)},
+    {"table": OnUnit("visits", "people", (), True)},
+    {"table": OnUnit("people", "visits", (), False)},
     {"unit": Person("user_id", 1)},
     {"unit": Person("user_id", 2)},
     {"unit": Person("user_id", 2, 2)},
@@ -192,9 +213,9 @@ def test_the_list_of_differences_leaves_no_node_out() -> None:
         walk(plan(**changes))
     known = {
         kind
-        for module in (nodes, expressions)
+        for module in (nodes, expressions, sources)
         for kind in vars(module).values()
-        if isinstance(kind, type) and dataclasses.is_dataclass(kind)
+        if isinstance(kind, type) and dataclasses.is_dataclass(kind) and kind.__module__.startswith("sfumato.plan")
     }
     assert known <= seen
 

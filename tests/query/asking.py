@@ -38,6 +38,13 @@ COLUMNS = {
     "street": sf.Int(1, 1000),
 }
 SCHEMA = Schema("people", sf.Row(), COLUMNS)
+# The same people with a second table and two public ones; asked in the fixtures called joins.
+LOOKUPS = {
+    "zips": sf.Lookup("zips.csv", "zip", {"state": sf.Category(["north", "south"]), "Area": sf.Float(0, 10)}),
+    "grades": sf.Lookup("grades.csv", "grade", {"grade": sf.Int(), "title": sf.Text(), "income": sf.Int(0, 9)}),
+}
+TABLES = {"visits": sf.Table("visits.csv", {"day": sf.Int(1, 7), "cost": sf.Float(-2, 8), "age": sf.Int(0, 9)})}
+JOINED = Schema("people", sf.Person("who", 3, 2), COLUMNS, LOOKUPS, TABLES)
 EPSILON = sf.Budget(epsilon=3)
 RHO = sf.Budget(epsilon=3, delta=Decimal("1e-6"))
 

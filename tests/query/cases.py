@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sfumato.errors import SfumatoError
-from tests.query.asking import walk
+from sfumato.schema.table import Schema
+from tests.query.asking import JOINED, SCHEMA, walk
 from tests.query.written import summary
 
 FOLDER = Path(__file__).parents[1] / "fixtures" / "sql"
@@ -33,10 +34,14 @@ def read_cases() -> list[Case]:
     return [case for path in sorted(FOLDER.glob("*.txt")) for case in _cases(path)]
 
 
-def outcome(question: str) -> str:
+def schema_for(file: str) -> Schema:
+    return JOINED if file.startswith("joins") else SCHEMA
+
+
+def outcome(question: str, schema: Schema = SCHEMA) -> str:
     """The plan in a few lines, or the refusal without its hint."""
     try:
-        walked = walk(question)
+        walked = walk(question, schema=schema)
     except SfumatoError as error:
         return f"{type(error).__name__}: {error.message}"
     return summary(walked.plan, walked.draft.columns)
@@ -46,7 +51,7 @@ def accept() -> None:
     for path in sorted(FOLDER.glob("*.txt")):
         written = []
         for case in _cases(path):
-            body = [case.question, DIVIDER, outcome(case.question)] if case.question else []
+            body = [case.question, DIVIDER, outcome(case.question, schema_for(path.stem))] if case.question else []
             written.append("\n".join([*case.remarks, *body]))
         path.write_text("\n\n".join(written) + "\n", encoding="utf-8")
 

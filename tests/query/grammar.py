@@ -96,12 +96,9 @@ def sentence(choose: Random) -> str:
         for _ in range(choose.choice([0, 0, 0, 1, 1, 2]))
     ]
     calls = [aggregate(choose) + choose.choice(["", f" AS c{i}", f' AS "c {i}"']) for i in range(choose.randint(1, 3))]
-    parts = [
-        "SELECT",
-        ", ".join([*keys, *calls]),
-        "FROM",
-        choose.choice(["people"] * 9 + ['"people"', "people p", "PEOPLE"]),
-    ]
+    parts = ["SELECT", ", ".join([*keys, *calls]), "FROM", table(choose)]
+    if choose.random() < 0.1:
+        parts = ["WITH w AS", f"({inner(choose)})", *parts[:3], choose.choice(["w", "w AS people", table(choose)])]
     if choose.random() < 0.6:
         parts += ["WHERE", condition(choose, 4)]
     if keys:
@@ -109,6 +106,42 @@ def sentence(choose: Random) -> str:
     if choose.random() < 0.15:
         parts.insert(choose.randrange(len(parts) + 1), choose.choice(NOISE))
     return choose.choice([" ", "\n", "  "]).join(parts)
+
+
+def table(choose: Random) -> str:
+    plain = choose.choice(["people"] * 9 + ['"people"', "people p", "PEOPLE", "visits"])
+    kind = choose.random()
+    if kind < 0.7:
+        return plain
+    if kind < 0.8:
+        return f"({inner(choose)}) AS {choose.choice(['people', 'p'])}"
+    word = choose.choice(["JOIN", "LEFT JOIN", "INNER JOIN", "LEFT OUTER JOIN", "CROSS JOIN", "NATURAL JOIN"])
+    other, on = choose.choice(
+        [
+            ("visits", "USING (who)"),
+            ("visits AS v", "ON people.who = v.who"),
+            ("zips", "ON people.zip = zips.zip"),
+            ("zips AS z", "USING (zip)"),
+            ("grades", "ON (grades.grade = people.grade)"),
+            (f"({inner(choose)}) AS x", "USING (who)"),
+            ("people AS q", "ON people.who = q.who"),
+            ("visits", "ON people.age = visits.age"),
+        ]
+    )
+    return f"{plain} {word} {other} {on}"
+
+
+def inner(choose: Random) -> str:
+    """A sub-query: one row a person, or rows with computed columns."""
+    where = f" WHERE {condition(choose, 1)}" if choose.random() < 0.4 else ""
+    if choose.random() < 0.4:
+        call = choose.choice(["SUM(cost)", "COUNT(*)", "MIN(day)", "MAX(day)", "AVG(cost)", "MEDIAN(cost)"])
+        where = choose.choice(["", " WHERE day > 2", where])
+        return f"SELECT who, {call} AS age FROM visits{where} GROUP BY {choose.choice(['who'] * 5 + ['day'])}"
+    columns = ", ".join(
+        choose.choice([column(choose), f"{expression(choose, 2)} AS c{i}", "*"]) for i in range(choose.randint(1, 2))
+    )
+    return f"SELECT {columns} FROM people{where}"
 
 
 def aggregate(choose: Random) -> str:

@@ -8,8 +8,8 @@ import pytest
 import sfumato as sf
 from sfumato.engines.expressions import quoted
 from sfumato.plan.parts import parts
-from tests.query.asking import COLUMNS, EPSILON, RHO, walk
-from tests.query.cases import Case, outcome, read_cases
+from tests.query.asking import COLUMNS, EPSILON, LOOKUPS, RHO, TABLES, walk
+from tests.query.cases import Case, outcome, read_cases, schema_for
 
 CASES = [case for case in read_cases() if case.question]
 TYPES = {
@@ -30,7 +30,7 @@ EXTREMES = {
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.file}:{case.line}")
 def test_a_question_becomes_its_plan_or_its_refusal(case: Case) -> None:
-    assert outcome(case.question) == case.expected
+    assert outcome(case.question, schema_for(case.file)) == case.expected
 
 
 def test_there_are_many_of_both_kinds_and_none_twice() -> None:
@@ -41,13 +41,18 @@ def test_there_are_many_of_both_kinds_and_none_twice() -> None:
 
 @pytest.fixture(scope="module")
 def database() -> Iterator[duckdb.DuckDBPyConnection]:
-    """The table of the schema with rows of extremes and a row of NULLs."""
-    types = {name: "BIGINT" if name == "grade" else TYPES[type(column)] for name, column in COLUMNS.items()}
+    """The tables of the schema with rows of extremes and a row of NULLs."""
+    who = {"who": sf.Int()}
+    tables = {"people": who | COLUMNS} | {name: who | dict(table.columns) for name, table in TABLES.items()}
+    tables |= {name: lookup.all_columns for name, lookup in LOOKUPS.items()}
     with duckdb.connect(":memory:") as connection:
-        connection.execute(f"CREATE TABLE people ({', '.join(f'{quoted(n)} {kind}' for n, kind in types.items())})")
-        for i in range(4):
-            row = [EXTREMES[kind][i] for kind in types.values()]
-            connection.execute(f"INSERT INTO people VALUES ({', '.join('?' * len(row))})", row)
+        for table, columns in tables.items():
+            types = {name: "BIGINT" if name == "grade" else TYPES[type(column)] for name, column in columns.items()}
+            made = ", ".join(f"{quoted(name)} {kind}" for name, kind in types.items())
+            connection.execute(f"CREATE TABLE {table} ({made})")
+            for i in range(4):
+                row = [EXTREMES[kind][i] for kind in types.values()]
+                connection.execute(f"INSERT INTO {table} VALUES ({', '.join('?' * len(row))})", row)
         yield connection
 
 
@@ -58,7 +63,7 @@ def test_every_plan_costs_the_spend_and_its_sql_runs_on_extreme_rows(
     for case in CASES:
         if case.refused:
             continue
-        walked = walk(case.question, budget=budget)
+        walked = walk(case.question, schema=schema_for(case.file), budget=budget)
         # Roots of zCDP are rounded down, so a choice may cost a trifle less.
         assert 0 <= walked.price.amount - walked.certified.cost.amount < walked.price.amount / 10**12, case
         for part, sql in zip(parts(walked.plan), walked.sql, strict=True):

@@ -74,4 +74,4 @@ def test_mechanisms_follow_the_currency() -> None:
 
 
 def test_nothing_foreign_is_measured() -> None:
-    assert rewrite(BoundQuestion(None, (), (CountRows(),))) == Draft((), (), ())  # type: ignore[arg-type]
+    assert rewrite(BoundQuestion(None, (), (CountRows(),), table="people")) == Draft((), (), ())  # type: ignore[arg-type]

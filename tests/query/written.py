@@ -39,17 +39,50 @@ from sfumato.plan.nodes import (
     Quantiles,
     Sum,
 )
+from sfumato.plan.sources import Lookup, OnUnit, PerUnit, Rows, Source, Taken
 from sfumato.query.rewrite import KeyColumn, MeanColumn, OutputColumn, QuantileColumn, SpreadColumn
 
 
 def summary(plan: Plan, columns: tuple[OutputColumn, ...]) -> str:
     """Where, groups, measures with their share of the spend, and the columns of the answer."""
     whole = sum((measure.share for measure in plan.measures), Fraction(0))
-    lines = [f"where {_written(plan.where)}"] if plan.where is not None else []
+    lines = [f"from {_source(plan.table)}"] if not isinstance(plan.table, str) else []
+    lines += [f"where {_written(plan.where)}"] if plan.where is not None else []
     lines += [f"group by {_key(key)}" for key in plan.keys]
     for position, measure in enumerate(plan.measures):
         lines.append(f"m{position} = {_aggregate(measure.aggregate)}, {measure.share / whole} of the spend")
     return "\n".join([*lines, *(f"column {column.name} = {_column(column)}" for column in columns)])
+
+
+def _source(source: Source) -> str:
+    match source:
+        case str():
+            return source
+        case Rows(source=inner, where=where, columns=columns):
+            made = ", ".join(f"{_written(each.value)} as {each.name}: {_declared(each.declared)}" for each in columns)
+            return f"({_source(inner)}{_kept(where)}; {made})"
+        case PerUnit(source=inner, where=where, columns=columns):
+            made = ", ".join(f"{each.how} of {_written(each.value)} as {each.name}" for each in columns)
+            return f"(a person of {_source(inner)}{_kept(where)}; {made})"
+        case Lookup(source=inner, table=table, column=column, columns=columns, inner=matched):
+            kind = "matched" if matched else "looked up"
+            return f"({_source(inner)} {kind} in {table} by {column}; {_taken(columns)})"
+        case OnUnit(left=left, right=right, columns=columns, inner=matched):
+            kind = "with" if matched else "perhaps with"
+            return f"({_source(left)} {kind} {_source(right)}; {_taken(columns)})"
+
+
+def _kept(where: Condition | None) -> str:
+    return "" if where is None else f" where {_written(where)}"
+
+
+def _taken(columns: tuple[Taken, ...]) -> str:
+    return ", ".join(each.name if each.name == each.column else f"{each.column} as {each.name}" for each in columns)
+
+
+def _declared(column: object) -> str:
+    bounds = [str(getattr(column, end)) for end in ("lower", "upper") if getattr(column, end, None) is not None]
+    return type(column).__name__ + (f" {'..'.join(bounds)}" if bounds else "")
 
 
 def _key(key: Cells | OpenKey) -> str:

@@ -17,8 +17,9 @@ import sys
 import time
 import traceback
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -38,7 +39,7 @@ from sfumato.errors import EngineFailed, Refused, SfumatoError, UsageError
 from sfumato.query.sql import LONGEST
 from sfumato.query.sql_expressions import DEEPEST
 from tests.engines.stores import FORMS, stored_as
-from tests.query.asking import COLUMNS, SCHEMA, walk
+from tests.query.asking import COLUMNS, JOINED, LOOKUPS, TABLES, walk
 from tests.query.grammar import mutated, sentence
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "threats"
@@ -839,7 +840,12 @@ def within(seconds: float) -> Iterator[None]:
 
 # Every node of an accepted question, with the parts it may have.
 KNOWN: dict[type[exp.Expr], set[str]] = {
-    exp.Select: {"expressions", "from_", "where", "group", "having", "order", "limit", "offset"},
+    exp.Select: {"expressions", "with_", "from_", "joins", "where", "group", "having", "order", "limit", "offset"},
+    exp.With: {"expressions"},
+    exp.CTE: {"this", "alias"},
+    exp.Subquery: {"this", "alias"},
+    exp.Join: {"this", "side", "kind", "on", "using"},
+    **{node: {"this"} for node in (exp.Min, exp.Max)},
     exp.Having: {"this"},
     exp.Order: {"expressions"},
     exp.Ordered: {"this", "desc", "nulls_first"},
@@ -896,6 +902,8 @@ def unknown_parts(text: str) -> list[str]:
         for node in statement.walk() if statement is not None else ():
             parts = {part for part, value in node.args.items() if value not in (None, False, [])}
             unknown = parts - KNOWN.get(type(node), set()) if type(node) in KNOWN else {"the node itself"}
+            if isinstance(node, exp.Subquery) and not isinstance(node.parent, exp.From | exp.Join):
+                unknown |= {"its place"}
             if isinstance(node, exp.Anonymous) and node.this.upper() != "BIN":
                 unknown = {"the node itself"}
             if isinstance(node, exp.Cast) and not (isinstance(node.this, exp.Literal) and node.to.this.name == "DATE"):
@@ -908,7 +916,7 @@ def fate(text: str) -> str:
     """Walk a text to its SQL: 'refused', or the SQL of a text that holds known parts only."""
     try:
         with within(LONGEST_PARSE_SECONDS):
-            walked = walk(text)
+            walked = walk(text, schema=JOINED)
     except (Refused, UsageError):
         return "refused"
     except (Exception, Hung) as error:  # noqa: BLE001 - a deep traceback would be of no use
@@ -932,11 +940,21 @@ EXTREMES = {
 def answered(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], None]]:
     """Runs the SQL we wrote on rows of extremes, in memory and from a Parquet file: it is one statement, never fails,
     and gives whole numbers."""
-    kinds = {name: EXTREMES[type(column)] for name, column in COLUMNS.items()} | {"grade": EXTREMES[sf.Int]}
-    table = pa.table({name: pa.array(values, kind) for name, (kind, values) in kinds.items()})
+
+    def extreme(columns: Mapping[str, Any]) -> pa.Table:
+        kinds = {name: EXTREMES[sf.Int if name == "grade" else type(column)] for name, column in columns.items()}
+        return pa.table({name: pa.array(values, kind) for name, (kind, values) in kinds.items()})
+
+    table = extreme({"who": sf.Int(), **COLUMNS})
+    visits = extreme({"who": sf.Int(), **TABLES["visits"].columns})
+    schema = replace(
+        JOINED,
+        lookups={name: replace(lookup, source=extreme(lookup.all_columns)) for name, lookup in LOOKUPS.items()},
+        tables={"visits": sf.Table(visits, TABLES["visits"].columns)},
+    )
     path = tmp_path_factory.mktemp("extremes") / "people.parquet"
     pyarrow.parquet.write_table(table, path)
-    engines = [DuckDBEngine(table, SCHEMA), DuckDBEngine(path, SCHEMA)]
+    engines = [DuckDBEngine(table, schema), DuckDBEngine(path, schema)]
 
     def run(sql: str) -> None:
         assert len(duckdb.extract_statements(sql)) == 1
@@ -1074,6 +1092,15 @@ CHAINS = [
     ("SELECT COUNT(*) FROM people WHERE age", "[1]"),
     ("SELECT SUM(age)", " OVER ()"),
     ("WITH a AS (SELECT 1)", ", a AS (SELECT 1)"),
+    ("WITH a AS (SELECT age FROM people)", ", a AS (SELECT age FROM a)"),
+    ("WITH a AS (SELECT age FROM people)", ", a AS (SELECT p.age FROM a AS p JOIN a AS q USING (who))"),
+    ("SELECT COUNT(*) FROM people", " LEFT JOIN people AS q USING (who)"),
+    ("SELECT COUNT(*) FROM people", " JOIN (SELECT age FROM people) AS q ON people.who = q.who"),
+    ("SELECT COUNT(*) FROM people", " JOIN (SELECT age FROM people"),
+    ("SELECT COUNT(*)", " FROM (SELECT age"),
+    ("SELECT COUNT(*)", " FROM (SELECT SUM(age) AS x FROM people WHERE (age"),
+    ("SELECT COUNT(*) FROM ", "("),
+    ("SELECT COUNT(*) FROM people JOIN zips ON ", "("),
     ("", "SELECT "),
     ("", "("),
     ("", ")"),

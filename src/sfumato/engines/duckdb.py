@@ -10,6 +10,7 @@ from weakref import finalize
 
 import duckdb
 
+from sfumato.engines.beside import load_beside
 from sfumato.engines.functions import text
 from sfumato.engines.sources import describe, load
 from sfumato.engines.watchdog import at_most
@@ -41,7 +42,10 @@ class DuckDBEngine:
         self._clean_up = finalize(self, _remove, private := tempfile.mkdtemp(prefix="sfumato-"), self._pid)
         self._set_limits(Path(private))
         try:
-            self._loaded = load(self._connection, source, schema, source_table)
+            self._tables = [
+                load(self._connection, source, schema, source_table),
+                *load_beside(self._connection, schema),
+            ]
         except BaseException:
             self.close()
             raise
@@ -56,7 +60,7 @@ class DuckDBEngine:
             raise session_closed()
         if self._pid != os.getpid():
             raise session_of_another_process()
-        return self._loaded.version(self._execute)
+        return "\n".join(table.version(self._execute) for table in self._tables)
 
     def run(self, sql: str) -> list[tuple[Any, ...]]:
         """The rows of a query; a failure, of whatever cause, has one text and says nothing about the data."""
@@ -92,7 +96,7 @@ class DuckDBEngine:
 
     def _lock_down(self) -> None:
         """No file but the table's own, no network, no extension, no Python variable; nobody can change that again."""
-        allowed = ", ".join(text(str(path)) for path in self._loaded.files)
+        allowed = ", ".join(text(str(path)) for table in self._tables for path in table.files)
         for setting in (
             f"allowed_paths = [{allowed}]",
             "enable_external_access = false",

@@ -6,8 +6,9 @@ contribution-bounding.md says. No expression can fail on any row: arithmetic is 
 
 from typing import assert_never
 
-from sfumato.engines.expressions import LARGEST_INTEGER, Writer, column, huge, integer, quoted
+from sfumato.engines.expressions import LARGEST_INTEGER, Writer, column, huge, integer
 from sfumato.engines.functions import text
+from sfumato.engines.relations import write_source
 from sfumato.plan.expressions import Expression
 from sfumato.plan.lattice import LARGEST
 from sfumato.plan.nodes import (
@@ -26,9 +27,10 @@ from sfumato.plan.nodes import (
     RangeKey,
     Sum,
 )
+from sfumato.plan.sources import derive, unit_of
 from sfumato.schema.columns import plain_text
 from sfumato.schema.table import Schema
-from sfumato.schema.unit import Person, Row
+from sfumato.schema.unit import Person, Row, Unit
 
 MOST_ROWS = LARGEST_INTEGER // LARGEST - 1
 
@@ -39,23 +41,25 @@ def emit(plan: Plan, schema: Schema) -> str:
     Claim: adding or removing one unit moves the vector of each measure by at most its certified sensitivity.
     Proof: docs/proofs/contribution-bounding.md
     """
-    writer = Writer(schema)
+    writer = Writer(derive(plan.table, schema))
+    rows = f"FROM {write_source(plan.table, schema)} AS t"
+    unit = unit_of(plan.table, plan.unit)
     match plan.measures:
         case (Measure(aggregate=CountDistinct(value=value)),):
-            return _distinct(plan, value, writer)
-    match plan.unit:
+            return _distinct(plan, value, unit, rows, writer)
+    match unit:
         case Row():
-            return _for_rows(plan, writer)
+            return _for_rows(plan, rows, writer)
         case Person():
-            return _for_people(plan, plan.unit, writer)
+            return _for_people(plan, unit, rows, writer)
         case _:
-            assert_never(plan.unit)
+            assert_never(unit)
 
 
-def _for_rows(plan: Plan, writer: Writer) -> str:
+def _for_rows(plan: Plan, rows: str, writer: Writer) -> str:
     values = _values(plan, writer)
     sums = ", ".join(f"{_plain(a, i, _slot(plan, i))} AS m{i}" for i, a in enumerate(_aggregates(plan)))
-    source = f"FROM {quoted(plan.table)} AS t{_where(plan, writer)}"
+    source = f"{rows}{_where(plan, writer)}"
     if not plan.keys:
         return f"SELECT 0 AS g, {sums}\nFROM (SELECT 1 AS one{values} {source})"
     keys = ", ".join(f"k{i}" for i in range(len(plan.keys)))
@@ -74,14 +78,14 @@ def _for_rows(plan: Plan, writer: Writer) -> str:
     )
 
 
-def _for_people(plan: Plan, unit: Person, writer: Writer) -> str:
+def _for_people(plan: Plan, unit: Person, rows: str, writer: Writer) -> str:
     group = _group_number(plan, [_grouped_by(key, writer) for key in plan.keys])
     parts = ", ".join(
         ["COUNT(*) AS n", *(part for i, a in enumerate(_aggregates(plan)) for part in _parts(a, i, _slot(plan, i)))]
     )
     shares = ", ".join(f"COALESCE(SUM({_share(a, i)}), 0) AS m{i}" for i, a in enumerate(_aggregates(plan)))
     person = column(unit.id)
-    source = f"FROM {quoted(plan.table)} AS t{_where(plan, writer, f'{person} IS NOT NULL')}"
+    source = f"{rows}{_where(plan, writer, f'{person} IS NOT NULL')}"
     opened = "".join(f"{_grouped_by(plan.keys[i], writer)} AS k{i}, " for i in _opened(plan))
     groups = "".join(f"k{i}, " for i in _opened(plan)) + "g"
     held = " AND ".join(f"{name} IS NOT NULL" for name in groups.split(", "))
@@ -112,23 +116,23 @@ def _opened(plan: Plan) -> list[int]:
     return [i for i, key in enumerate(plan.keys) if isinstance(key, OpenKey)]
 
 
-def _distinct(plan: Plan, value: Expression, writer: Writer) -> str:
+def _distinct(plan: Plan, value: Expression, unit: Unit, rows: str, writer: Writer) -> str:
     """Different values a group. Of a person with more than max_rows of them, those with the smallest hashes count."""
     group = _group_number(plan, [_grouped_by(key, writer) for key in plan.keys])
     opened = "".join(f"{_grouped_by(plan.keys[i], writer)} AS k{i}, " for i in _opened(plan))
     groups = "".join(f"k{i}, " for i in _opened(plan)) + "g"
     held = " AND ".join(f"{name} IS NOT NULL" for name in [*groups.split(", "), "v"])
     chosen = "held"
-    if isinstance(plan.unit, Person):
-        person, salt = column(plan.unit.id), int(plan.digest()[:15], 16)
-        source = f"FROM {quoted(plan.table)} AS t{_where(plan, writer, person + ' IS NOT NULL')}"
+    if isinstance(unit, Person):
+        person, salt = column(unit.id), int(plan.digest()[:15], 16)
+        source = f"{rows}{_where(plan, writer, person + ' IS NOT NULL')}"
         ranked = (
             f",\nranked AS (\n  SELECT {groups}, v, row_number() OVER (PARTITION BY u "
             f"ORDER BY hash(u, {groups}, v, {salt}), {groups}, v) AS rank FROM held)"
         )
-        chosen = f"ranked WHERE rank <= {plan.unit.max_rows}"
+        chosen = f"ranked WHERE rank <= {unit.max_rows}"
     else:
-        person, ranked, source = "0", "", f"FROM {quoted(plan.table)} AS t{_where(plan, writer)}"
+        person, ranked, source = "0", "", f"{rows}{_where(plan, writer)}"
     return (
         f"WITH found AS (\n  SELECT DISTINCT {person} AS u, {opened}{group} AS g, {writer.value(value)} AS v "
         f"{source}),\n"
@@ -171,7 +175,7 @@ def _slot(plan: Plan, i: int) -> int:
 
 def _plain(aggregate: Aggregate, i: int, slot: int) -> str:
     match aggregate:
-        case CountRows():
+        case CountRows() | CountPeople():  # people are counted like this where everybody has one row
             return "COUNT(*)"
         case CountValues():
             return f"COUNT(v{slot})"

@@ -47,8 +47,8 @@ def create(connection: Connection, kind: str, relation: str, schema: Schema, nam
 def fingerprint(connection: Connection, schema: Schema) -> str:
     """The content of a table, whatever the order of its rows."""
     row = f"hash({', '.join(map(quoted, declared_columns(schema)))})"
-    found = connection.execute(f"SELECT COUNT(*), bit_xor({row}), SUM({row}) FROM {quoted(schema.table)}").fetchone()
-    return hashlib.sha256(repr(found).encode()).hexdigest()
+    found = connection.execute(f"SELECT COUNT(*), bit_xor({row}), SUM({row}) FROM {quoted(schema.table)}").fetchall()
+    return hashlib.sha256(repr(found[0]).encode()).hexdigest()
 
 
 def damaged(name: str) -> DataUnreadable:

@@ -55,6 +55,7 @@ from sfumato.plan.nodes import (
     Quantiles,
     Sum,
 )
+from sfumato.plan.sources import Lookup, OnUnit, PerUnit, Rows, Source, derive, unit_of
 from sfumato.schema.columns import Identifier
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person, Row
@@ -118,8 +119,9 @@ def certify(plan: Plan, schema: Schema, currency: Currency) -> Certified:
     adding or removing one.
     Proof: docs/proofs/contribution-bounding.md
     """
-    if plan.unit != schema.unit or plan.table != schema.table:
+    if plan.unit != schema.unit:
         raise plan_refused("it protects another unit or asks another table")
+    columns = _certified_source(plan.table, schema)
     if not plan.measures:
         raise plan_refused("it measures nothing")
     if not 0 < plan.groups <= MOST_GROUPS:
@@ -144,11 +146,7 @@ def certify(plan: Plan, schema: Schema, currency: Currency) -> Certified:
     used += _columns(plan.where) if plan.where is not None else []
     for measure in plan.measures:
         used += _used(measure.aggregate)
-    for name in used:
-        if name not in schema.columns:
-            raise unknown_column(name, schema.visible)
-        if isinstance(schema.columns[name], Identifier):
-            raise identifier_used(name)
+    _check_columns(used, columns)
     releases = tuple(_release(measure, plan, currency) for measure in plan.measures)
     total = sum((_price(release, currency) for release in releases), Fraction(0))
     selection = _selection(plan, currency)
@@ -157,6 +155,40 @@ def certify(plan: Plan, schema: Schema, currency: Currency) -> Certified:
     # (ε, δ)-DP is δ-approximate ε²/2-zCDP.
     cost = Cost(currency, total + selection.epsilon**2 / 2, selection.delta)
     return Certified(plan, releases, cost, plan.digest(), selection)
+
+
+def _certified_source(source: Source, schema: Schema) -> Schema:
+    """The columns the plan may use.
+
+    Claim: the source keeps the unit (every row is of one unit and depends on that unit's rows and public tables
+    alone), and no identifier is used on the way.
+    Proof: docs/proofs/contribution-bounding.md, "Rows from several tables"
+    """
+    match source:
+        case str():
+            pass
+        case Rows(source=inner, where=where, columns=computed):
+            used = [name for column in computed for name in _columns(column.value)]
+            _check_columns(used + ([] if where is None else _columns(where)), _certified_source(inner, schema))
+        case PerUnit(source=inner, where=where, columns=folded):
+            used = [name for column in folded for name in _columns(column.value)]
+            _check_columns(used + ([] if where is None else _columns(where)), _certified_source(inner, schema))
+        case Lookup(source=inner, column=name):
+            _check_columns([name], _certified_source(inner, schema))
+        case OnUnit(left=left, right=right, columns=taken):
+            _certified_source(left, schema)
+            _check_columns([column.column for column in taken], _certified_source(right, schema))
+        case _:
+            raise plan_refused(f"it holds an unknown {type(source).__name__}")
+    return derive(source, schema)
+
+
+def _check_columns(used: list[str], schema: Schema) -> None:
+    for name in used:
+        if name not in schema.columns:
+            raise unknown_column(name, schema.visible)
+        if isinstance(schema.columns[name], Identifier):
+            raise identifier_used(name)
 
 
 def _selection(plan: Plan, currency: Currency) -> KeySelection | None:
@@ -170,7 +202,8 @@ def _selection(plan: Plan, currency: Currency) -> KeySelection | None:
         raise plan_refused("it does not pay for the keys that it has to find")
     if type(wanted.share) is not Fraction or type(wanted.delta) is not Fraction:
         raise plan_refused("a release has no exact share of the spend")
-    groups = plan.unit.max_groups if isinstance(plan.unit, Person) else 1
+    unit = unit_of(plan.table, plan.unit)
+    groups = unit.max_groups if isinstance(unit, Person) else 1
     return KeySelection(root_below(2 * wanted.share), wanted.delta, groups)
 
 
@@ -227,11 +260,12 @@ def strategy_of(aggregate: Aggregate, currency: Currency) -> Strategy | None:
 
 
 def _sensitivity(aggregate: Aggregate, plan: Plan, strategy: Strategy | None) -> Sensitivity:
-    unit = plan.unit
+    unit = unit_of(plan.table, plan.unit)
     if isinstance(aggregate, CountPeople):
-        if not isinstance(unit, Person):
+        if not isinstance(plan.unit, Person):
             raise plan_refused("it counts people in a table whose rows are protected")
-        most = unit.max_groups if plan.open else min(unit.max_groups, plan.groups)
+        places = unit.max_groups if isinstance(unit, Person) else 1
+        most = places if plan.open else min(places, plan.groups)
         return Sensitivity(most, f"one person counts once in each of at most {most} groups", isqrt(most - 1) + 1)
     most, what = _most_per_row(aggregate)
     if most == 0:

@@ -7,11 +7,13 @@ planner fills it in; `kernel.certify` derives sensitivity and cost from it and t
 import hashlib
 import json
 from dataclasses import dataclass, fields, is_dataclass
+from datetime import date
 from fractions import Fraction
 from typing import Literal
 
 from sfumato.plan.expressions import Column, Condition, Expression
 from sfumato.plan.lattice import Lattice
+from sfumato.plan.sources import Source
 from sfumato.schema.columns import CategoryValue
 from sfumato.schema.unit import Unit
 
@@ -181,7 +183,7 @@ class Selection:
 class Plan:
     """Keys of a question are listed, ranges or open; a grid is a key only in a part of a plan (`plan.parts`)."""
 
-    table: str
+    table: Source
     unit: Unit
     where: Condition | None
     keys: tuple[Cells | OpenKey, ...]
@@ -217,6 +219,8 @@ def _plain(value: object) -> Plain:
         return [_plain(item) for item in value]
     if isinstance(value, Fraction):
         return f"{value.numerator}/{value.denominator}"
+    if isinstance(value, date):
+        return {"day": value.isoformat()}
     if value is None or isinstance(value, str | int | bool):
         return value
     raise TypeError(f"{type(value).__name__} has no place in a plan")

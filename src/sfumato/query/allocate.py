@@ -33,7 +33,7 @@ def allocate(question: BoundQuestion, draft: Draft, schema: Schema, spend: Cost,
         for aggregate, weight in zip(draft.aggregates, draft.weights, strict=True)
     )
     selection = Selection(finding, delta) if opened else None
-    return Plan(schema.table, schema.unit, question.where, question.keys, measures, selection)
+    return Plan(question.table, schema.unit, question.where, question.keys, measures, selection)
 
 
 def _mechanism(aggregate: Aggregate, currency: Currency) -> MechanismName:

@@ -8,15 +8,16 @@ from sfumato.errors import (
     not_supported,
     select_without_group,
     too_many_keys,
-    unknown_table,
 )
 from sfumato.kernel.certify import MOST_GROUPS
 from sfumato.plan.expressions import Column, Condition, Expression
 from sfumato.plan.nodes import Cells, Key, ListedKey, MostFrequent, OpenKey
+from sfumato.plan.sources import Source
 from sfumato.query.after import After
 from sfumato.query.bind_calls import bind_call
 from sfumato.query.bind_expressions import bind_condition, bind_value, first_column
 from sfumato.query.bind_keys import bind_key
+from sfumato.query.bind_sources import bind_source
 from sfumato.query.question import Bins, BoundCall, Question, SelectedCall, SelectedKey
 from sfumato.schema.table import Schema
 
@@ -39,12 +40,12 @@ class BoundQuestion:
     keys: tuple[Key | OpenKey, ...]
     selected: tuple[BoundKey | BoundAggregate, ...]
     after: After = field(default_factory=After)
+    table: Source = field(kw_only=True)
 
 
 def bind(question: Question, schema: Schema) -> BoundQuestion:
     """Everything the plan needs made explicit, or Refused with the reason."""
-    if question.table.casefold() != schema.table.casefold():
-        raise unknown_table(question.table, schema.table)
+    table, schema = bind_source(question.table, schema)
     grouped = [bind_value(_meant(key, question, schema), schema) for key in question.keys]
     keys = tuple(bind_key(key, schema) for key in grouped)
     groups = 1
@@ -73,7 +74,7 @@ def bind(question: Question, schema: Schema) -> BoundQuestion:
     where = None if question.where is None else bind_condition(question.where, schema)
     lists = {item.name for item in selected if isinstance(item, BoundAggregate) and isinstance(item.call, Bins)}
     question.after.check({item.name: _shows_text(item, keys) for item in selected if item.name not in lists}, lists)
-    return BoundQuestion(where, keys, tuple(selected), question.after)
+    return BoundQuestion(where, keys, tuple(selected), question.after, table=table)
 
 
 def _meant(key: Expression, question: Question, schema: Schema) -> Expression:

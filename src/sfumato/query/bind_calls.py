@@ -54,19 +54,19 @@ def bind_call(item: SelectedCall, schema: Schema, groups: int = 1) -> BoundCall:
             return CountValues(bind_value(value, schema))
         case SumOf(value=value):
             bound = bind_number(value, schema)
-            lattice = _lattice(bound, item.text, schema)
+            lattice = lattice_of(bound, item.text, schema)
             if lattice.lower == lattice.upper == 0:
                 raise not_supported(item.text, "It is 0 whatever the data is; ask about a column.")
             return Sum(bound, lattice)
         case MeanOf(value=value):
             bound = bind_number(value, schema)
-            lattice = _lattice(bound, item.text, schema)
+            lattice = lattice_of(bound, item.text, schema)
             if lattice.lower == lattice.upper:
                 raise not_supported(item.text, "It is the same whatever the data is; ask about a column.")
             return Mean(bound, lattice)
         case SpreadOf(value=value, sample=sample, root=root):
             bound = bind_number(value, schema)
-            lattice = _lattice(bound, item.text, schema)
+            lattice = lattice_of(bound, item.text, schema)
             if lattice.lower == lattice.upper:
                 raise not_supported(item.text, "It is the same whatever the data is; ask about a column.")
             lower, upper = lattice.lower * lattice.step, lattice.upper * lattice.step
@@ -76,7 +76,7 @@ def bind_call(item: SelectedCall, schema: Schema, groups: int = 1) -> BoundCall:
             squares = Lattice.covering(Fraction(0), (upper - middle) ** 2, whole=False)
             return Spread(bound, lattice, squares, middle, sample, root)
         case DistinctOf(value=value):
-            if isinstance(schema.unit, Person) and _is_unit(value, schema.unit):
+            if isinstance(schema.unit, Person) and _is_unit(value, schema.unit, schema):
                 return CountPeople()
             return CountDistinct(bind_value(value, schema))
         case QuantileOf(value=value, level=level):
@@ -107,8 +107,8 @@ def bind_call(item: SelectedCall, schema: Schema, groups: int = 1) -> BoundCall:
             assert_never(item.call)
 
 
-def _is_unit(value: Expression, unit: Person) -> bool:
-    return isinstance(value, Column) and value.name.casefold() == unit.id.casefold()
+def _is_unit(value: Expression, unit: Person, schema: Schema) -> bool:
+    return isinstance(value, Column) and schema.meant(value.name).casefold() == unit.id.casefold()
 
 
 def _ends(value: Expression, text: str, schema: Schema) -> tuple[bool, Fraction, Fraction]:
@@ -125,7 +125,7 @@ def _ends(value: Expression, text: str, schema: Schema) -> tuple[bool, Fraction,
     return found.whole, lower - half, upper + half
 
 
-def _lattice(value: Expression, text: str, schema: Schema) -> Lattice:
+def lattice_of(value: Expression, text: str, schema: Schema) -> Lattice:
     found = value_range(value, text, schema)
     if found.bounds is None:
         raise no_bounds(text, first_column(value))

@@ -31,14 +31,18 @@ from sfumato.query.bind_dates import date_part_range
 from sfumato.query.bind_functions import check_constant, check_growth, takes_of
 from sfumato.schema.columns import Float, Identifier, Int, as_date
 from sfumato.schema.table import Schema
+from sfumato.schema.unit import Person
 
 
 def resolve(column: Column, schema: Schema) -> Column:
     """The declared column a typed name means: exactly that name, or the only one that differs in case."""
+    column = Column(schema.meant(column.name))
     if column.name in schema.columns:
         name = column.name
     else:
         alike = [known for known in schema.columns if known.casefold() == column.name.casefold()]
+        if isinstance(schema.unit, Person) and column.name.casefold() == schema.unit.id.casefold():
+            raise identifier_used(schema.unit.id)
         if len(alike) != 1:
             raise unknown_column(column.name, schema.visible)
         name = alike[0]

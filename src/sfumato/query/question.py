@@ -17,6 +17,7 @@ from sfumato.plan.nodes import (
     Sum,
 )
 from sfumato.query.after import After
+from sfumato.query.asked import From
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +86,7 @@ class SelectedCall:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    table: str
+    table: str | From
     selected: tuple[SelectedKey | SelectedCall, ...]
     where: Condition | None
     keys: tuple[Expression, ...]

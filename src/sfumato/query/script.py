@@ -2,10 +2,11 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from fractions import Fraction
 
 from sfumato.schema.budget import Budget
+from sfumato.schema.others import Lookup, Table
 from sfumato.schema.table import Schema
 
 IMPORTS = {"Decimal(": "from decimal import Decimal", "Fraction(": "from fractions import Fraction"}
@@ -65,6 +66,27 @@ def opening_table(
         *(f"{name}={literal(option)}," for name, option in options.items() if option is not None),
     ]
     return "sf.protect(\n" + "".join(f"    {line}\n" for line in lines) + ")"
+
+
+class Variable(str):
+    """A name that stands in the script as it is."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def named_sources(tables: Mapping[str, Lookup] | Mapping[str, Table] | None) -> dict[str, Lookup | Table] | None:
+    """The tables beside the first for a script. One in memory goes by its own name: nothing of it is written out."""
+    if not tables:
+        return None
+    return {
+        name: table
+        if isinstance(table.source, str | os.PathLike)
+        else replace(table, source=Variable(name if name.isidentifier() else "table_in_memory"))
+        for name, table in tables.items()
+    }
 
 
 def constructed(value: object) -> str:

@@ -13,6 +13,7 @@ from sfumato.errors import Refused, UsageError, not_sql, not_supported, too_deep
 from sfumato.plan.expressions import Column, Condition, Expression, same, size
 from sfumato.plan.functions import FUNCTIONS
 from sfumato.query.after import After, Order
+from sfumato.query.asked import expressions_in
 from sfumato.query.question import Question, SelectedCall, SelectedKey
 from sfumato.query.sql_calls import read_call
 from sfumato.query.sql_expressions import (
@@ -26,6 +27,8 @@ from sfumato.query.sql_expressions import (
     read_name,
     refuse,
 )
+from sfumato.query.sql_refusals import refuse_by_kind
+from sfumato.query.sql_sources import read_from, read_with
 from sfumato.query.wordings import too_large
 
 LONGEST = 10_000
@@ -34,6 +37,8 @@ OPENING = {TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.
 CLOSING = {TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE, TokenType.END}
 PREFIX = {TokenType.NOT, TokenType.DASH, TokenType.PLUS, TokenType.TILDE}
 
+TABLES = ("with", "with_", "from", "from_", "joins")
+CLAUSES = ("expressions", *TABLES, "where", "group", "having", "order", "limit", "offset")
 # Words before a bracket or CASE that the parser takes for one thing only: its time grows in step with their number.
 HARMLESS = {
     *("AND", "BETWEEN", "CASE", "ELSE", "FROM", "GROUP BY", "IN", "IS", "NOT", "OR", "SELECT", "THEN", "WHEN", "WHERE"),
@@ -60,8 +65,9 @@ def parse(text: str) -> Question:
 
 
 def _question(select: exp.Select) -> Question:
-    only(select, "expressions", "from", "from_", "where", "group", "having", "order", "limit", "offset")
-    table, alias = _source(select.args.get("from_") or select.args.get("from"))
+    refuse_by_kind(select)
+    only(select, *CLAUSES)
+    table, alias = read_from(select, read_with(select))
     where = select.args.get("where")
     group = select.args.get("group")
     selected = tuple(_selected(node, alias) for node in select.expressions)
@@ -75,7 +81,7 @@ def _question(select: exp.Select) -> Question:
         item.expression if isinstance(item, SelectedKey) else getattr(item.call, "value", None) for item in selected
     ]
     condition = None if where is None else read_condition(where.this, alias, 0)
-    _check_size(*keys, *values, condition)
+    _check_size(*keys, *values, condition, *expressions_in(table))
     after = _after(select, selected, alias)
     _check_size(after.having)
     return Question(table=table, selected=selected, where=condition, keys=keys, after=after)
@@ -180,6 +186,8 @@ def _whole(node: exp.Expr | None) -> int | None:
 
 def _statement(text: str) -> exp.Select:
     found = one_statement(text)
+    if isinstance(found, exp.SetOperation):
+        refuse_by_kind(found)
     if not isinstance(found, exp.Select):
         raise not_sql("it is not a SELECT")
     return found
@@ -212,7 +220,7 @@ def one_statement(text: str) -> exp.Expr:
 
 def _check_depth(tokens: list[Token]) -> None:
     """Refuse what nests too deep, before the parser, some of whose rules take twice as long for each level."""
-    depth = run = joins = 0  # casts count as joins: the language has neither
+    depth = run = joins = 0  # casts count as joins: the language has none
     costly: list[bool] = []  # of each open bracket: whether a word stands before it, or it is square
     before = ""
     for token in tokens:
@@ -237,23 +245,6 @@ def _where_it_stopped(error: sqlglot.errors.ParseError) -> str:
     return f"it stops making sense at {word[:40]!r}" if word else "it ends too early"
 
 
-def _source(node: exp.Expr | None) -> tuple[str, str]:
-    """The table's name and the name columns may be qualified with."""
-    if node is None:
-        raise not_supported("a question without FROM", "Add FROM and the table's name.")
-    only(node, "this")
-    table = node.this
-    if not isinstance(table, exp.Table) or not isinstance(table.this, exp.Identifier):
-        refuse(table)
-    only(table, "this", "alias")
-    name = str(table.this.this)
-    alias = table.args.get("alias")
-    if alias is None:
-        return name, name
-    only(alias, "this")
-    return name, read_name(alias.this)
-
-
 def _selected(node: exp.Expr, alias: str) -> SelectedKey | SelectedCall:
     name = None
     if isinstance(node, exp.Alias):
@@ -263,7 +254,7 @@ def _selected(node: exp.Expr, alias: str) -> SelectedKey | SelectedCall:
             raise not_supported("a column name with control characters", "Use printable characters after AS.")
     if isinstance(node.unnest(), exp.Column):
         column = read_column(node.unnest(), alias)
-        return SelectedKey(name or column.name, column)
+        return SelectedKey(name or node.unnest().name, column)
     if is_row_expression(node):
         return SelectedKey(name or label(node), read_expression(node, alias, 0))
     return read_call(node, name, alias)

@@ -29,6 +29,7 @@ from sfumato.plan.expressions import (
     OneOf,
     String,
 )
+from sfumato.query.asked import Scope
 from sfumato.query.sql_functions import MARKS, NODES, read_bin, read_extract, read_function
 from sfumato.query.wordings import argument_wrong
 from sfumato.schema.columns import as_date
@@ -228,9 +229,14 @@ def read_column(node: exp.Expr, alias: str) -> Column:
         refuse(node)
     only(node, "this", "table")
     qualifier = node.args.get("table")
-    if qualifier is not None and read_name(qualifier).casefold() != alias.casefold():
-        raise not_supported(f'the table name "{qualifier.this}" here', f"Columns belong to {alias}.")
-    return Column(str(node.this.this))
+    name = str(node.this.this)
+    if qualifier is None:
+        return Column(name)
+    scope = alias if isinstance(alias, Scope) else Scope(alias)
+    table = read_name(qualifier)
+    if not scope.knows(table):
+        raise not_supported(f'the table name "{table}" here', f"Columns belong to {alias}.")
+    return Column(name if len(scope.names) == 1 else f"{table}.{name}")
 
 
 def read_name(node: exp.Expr) -> str:

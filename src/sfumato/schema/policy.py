@@ -1,7 +1,7 @@
 """The policy file: what an owner promises about a table, in TOML, numbers read exactly as typed."""
 
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
@@ -20,6 +20,7 @@ from sfumato.errors import (
 from sfumato.schema.budget import Budget
 from sfumato.schema.columns import Category, Column, Date, Float, Identifier, Int, Text
 from sfumato.schema.limits import Limits
+from sfumato.schema.others import Lookup, Table
 from sfumato.schema.roles import ROLES
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person, Row, Unit
@@ -31,6 +32,7 @@ SECTIONS = {
     "ledger": ("path", "anchor"),
     "limits": ("memory", "seconds", "threads"),
 }
+BESIDE = {"lookups": ("source", "key", "columns"), "tables": ("source", "columns")}
 COLUMN_TYPES: dict[str, tuple[Callable[..., Column], tuple[str, ...]]] = {
     "int": (Int, ("lower", "upper")),
     "float": (Float, ("lower", "upper")),
@@ -59,8 +61,8 @@ def load_policy(path: Path) -> Policy:
     name = path.name
     content = _read(path)
     for section in content:
-        if section not in (*SECTIONS, "columns"):
-            raise policy_unknown(name, "file", section, (*SECTIONS, "columns"))
+        if section not in (*SECTIONS, "columns", *BESIDE):
+            raise policy_unknown(name, "file", section, (*SECTIONS, "columns", *BESIDE))
     data = _section(content, "data", name)
     if "source" not in data:
         raise policy_lacks(name, "data", "source", 'source = "people.csv"')
@@ -72,6 +74,8 @@ def load_policy(path: Path) -> Policy:
             table=str(data.get("table", source.stem)),
             unit=_unit(_section(content, "unit", name), name),
             columns=_columns(content.get("columns", {}), name),
+            lookups=_lookups(content, path),
+            tables=_tables(content, path),
         )
     except SfumatoError as error:
         raise error if error.message.startswith(name) else policy_wrong(name, "the table", error) from None
@@ -164,6 +168,38 @@ def _columns(section: object, name: str) -> dict[str, Column]:
         except SfumatoError as error:
             raise policy_wrong(name, f"[columns] {column}", error) from None
     return columns
+
+
+def _lookups(content: Mapping[str, Any], path: Path) -> dict[str, Lookup]:
+    return {
+        table: Lookup(path.parent / str(section["source"]), str(section["key"]), columns)
+        for table, section, columns in _beside("lookups", content, path.name)
+    }
+
+
+def _tables(content: Mapping[str, Any], path: Path) -> dict[str, Table]:
+    return {
+        table: Table(path.parent / str(section["source"]), columns)
+        for table, section, columns in _beside("tables", content, path.name)
+    }
+
+
+def _beside(
+    kind: str, content: Mapping[str, Any], name: str
+) -> Iterator[tuple[str, Mapping[str, Any], dict[str, Column]]]:
+    """The sections [lookups.x] or [tables.x], each with its columns."""
+    found = content.get(kind, {})
+    for table, section in found.items() if isinstance(found, dict) else ():
+        where = f"{kind}.{table}"
+        if not isinstance(section, dict):
+            raise policy_lacks(name, where, "its lines", f"[{where}]")
+        for key in section:
+            if key not in BESIDE[kind]:
+                raise policy_unknown(name, where, key, BESIDE[kind])
+        for key in BESIDE[kind][:-1]:
+            if key not in section:
+                raise policy_lacks(name, where, key, f'{key} = "…"')
+        yield table, section, _columns(section.get("columns", {}), name)
 
 
 def _roles(section: Mapping[str, Mapping[str, Any]], name: str) -> dict[str, str]:

@@ -1,23 +1,31 @@
-"""The public description of one private table: its name, its unit, its columns."""
+"""The public description of a private table: its name, its unit, its columns, and the tables beside it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from sfumato.errors import UsageError, no_columns, unit_column_declared
+from sfumato.schema.beside_wordings import column_ambiguous, not_declared_as, table_named_twice, tables_need_person
 from sfumato.schema.columns import Column, Identifier
-from sfumato.schema.unit import Person, Unit
+from sfumato.schema.others import Lookup, Table
+from sfumato.schema.unit import Person, Row, Unit
 
 LONGEST_NAME = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """A value that exists is valid: names are plain, and the unit id is no ordinary column."""
+    """A value that exists is valid: names are plain, and the unit id is no ordinary column.
+
+    `spelt` says which columns other spellings mean after a join, in small letters; None when it is several.
+    """
 
     table: str
     unit: Unit
     columns: Mapping[str, Column]
+    lookups: Mapping[str, Lookup] = field(default_factory=dict)
+    tables: Mapping[str, Table] = field(default_factory=dict)
+    spelt: Mapping[str, str | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not any(not isinstance(column, Identifier) for column in self.columns.values()):
@@ -34,7 +42,41 @@ class Schema:
                 )
             if name in unit_id and not isinstance(column, Identifier):
                 raise unit_column_declared(name)
-        object.__setattr__(self, "columns", MappingProxyType(dict(self.columns)))
+        self._check_beside()
+        for part in ("columns", "lookups", "tables", "spelt"):
+            object.__setattr__(self, part, MappingProxyType(dict(getattr(self, part))))
+
+    def _check_beside(self) -> None:
+        names = {self.table.casefold()}
+        for name in (*self.lookups, *self.tables):
+            if name.casefold() in names:
+                raise table_named_twice(name)
+            names.add(name.casefold())
+        if self.tables and not isinstance(self.unit, Person):
+            raise tables_need_person()
+        for name, lookup in self.lookups.items():
+            if not isinstance(lookup, Lookup):
+                raise not_declared_as(name, "Lookup")
+            self.of_lookup(name)
+        for name, table in self.tables.items():
+            if not isinstance(table, Table):
+                raise not_declared_as(name, "Table")
+            self.of_table(name)
+
+    def of_table(self, name: str) -> "Schema":
+        """One of the private tables, by its own name."""
+        return Schema(name, self.unit, self.columns if name == self.table else self.tables[name].columns)
+
+    def of_lookup(self, name: str) -> "Schema":
+        """A public table: nobody's rows."""
+        return Schema(name, Row(), self.lookups[name].all_columns)
+
+    def meant(self, name: str) -> str:
+        """The column a spelling means after a join; elsewhere the spelling itself."""
+        found = self.spelt.get(name.casefold(), name)
+        if found is None:
+            raise column_ambiguous(name)
+        return found
 
     @property
     def visible(self) -> list[str]:

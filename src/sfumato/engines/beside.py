@@ -1,0 +1,50 @@
+"""Tables beside the private one: loaded, ids made alike, keys of lookups checked."""
+
+from sfumato.engines.expressions import quoted
+from sfumato.engines.in_place import Scanned
+from sfumato.engines.sources import load
+from sfumato.engines.tables import Connection, Copied
+from sfumato.schema.beside_wordings import lookup_repeats
+from sfumato.schema.table import Schema
+from sfumato.schema.unit import Person
+
+LOADED = "sfumato_beside_"
+
+
+def load_beside(connection: Connection, schema: Schema) -> list[Copied | Scanned]:
+    """Load the other private tables like the first. Lookups are copied, so that their keys stay unique."""
+    found: list[Copied | Scanned] = []
+    for number, name in enumerate((*schema.tables, *schema.lookups)):
+        internal = f"{LOADED}{number}"
+        if name in schema.tables:
+            own = schema.of_table(name)
+            found.append(load(connection, schema.tables[name].source, Schema(internal, own.unit, own.columns)))
+            _with_ids_alike(name, internal, schema, connection)
+        else:
+            own = schema.of_lookup(name)
+            loaded = load(connection, schema.lookups[name].source, Schema(internal, own.unit, own.columns))
+            _copy_lookup(name, internal, schema.lookups[name].key, connection)
+            found.append(Copied(loaded.version(connection.execute)))
+    return found
+
+
+def _copy_lookup(name: str, internal: str, key: str, connection: Connection) -> None:
+    """Two rows of one key would multiply the rows that are joined with it."""
+    named, column = quoted(name), quoted(key)
+    connection.execute(f"CREATE TABLE {named} AS SELECT * FROM {internal} WHERE {column} IS NOT NULL")
+    repeated = connection.execute(
+        f"SELECT {column} FROM {named} GROUP BY {column} HAVING COUNT(*) > 1 ORDER BY 1 LIMIT 1"
+    ).fetchall()
+    if repeated:
+        raise lookup_repeats(name, key, repr(repeated[0][0]))
+
+
+def _with_ids_alike(name: str, internal: str, schema: Schema, connection: Connection) -> None:
+    """Ids get the type they have in the first table: a comparison of two types could fail on single rows.
+
+    An id that does not fit becomes NULL: its rows are nobody's.
+    """
+    unit_id = quoted(schema.unit.id) if isinstance(schema.unit, Person) else ""
+    first = connection.execute(f"DESCRIBE SELECT {unit_id} FROM {quoted(schema.table)}").fetchall()
+    alike = f"TRY_CAST({unit_id} AS {first[0][1]}) AS {unit_id}"
+    connection.execute(f"CREATE VIEW {quoted(name)} AS SELECT * REPLACE ({alike}) FROM {internal}")

@@ -1,0 +1,210 @@
+"""Where the rows of a plan come from: a private table by its name, or one of these nodes.
+
+Every node keeps the unit: each of its rows is of one unit, and which rows a unit has depends on that unit's own rows
+and on public tables alone. Proof: docs/proofs/contribution-bounding.md
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal
+
+from sfumato.errors import SfumatoError, plan_refused
+from sfumato.plan.expressions import Condition, Expression
+from sfumato.plan.lattice import Lattice
+from sfumato.schema.columns import LARGEST_INT, Category, Float, Identifier, Int, Text
+from sfumato.schema.columns import Column as Declared
+from sfumato.schema.table import Schema
+from sfumato.schema.unit import Person, Row, Unit
+
+FoldName = Literal["count", "sum", "mean", "least", "most"]
+
+
+@dataclass(frozen=True, slots=True)
+class Computed:
+    """A column made of one row, and what is known of it."""
+
+    name: str
+    value: Expression
+    declared: Declared
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Some of the rows, with columns computed from each."""
+
+    source: "Source"
+    where: Condition | None
+    columns: tuple[Computed, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """A column of the other table of a join, and its name after it."""
+
+    name: str
+    column: str
+
+
+@dataclass(frozen=True, slots=True)
+class Lookup:
+    """Each row with the one row of a public table whose key equals `column`; without one, NULLs or (`inner`) no row."""
+
+    source: "Source"
+    table: str
+    column: str
+    columns: tuple[Taken, ...]
+    inner: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Folded:
+    """One number of all of a person's rows, from values clamped and rounded to a lattice.
+
+    Counts and sums are clamped to what max_rows rows can make.
+    """
+
+    name: str
+    how: FoldName
+    value: Expression
+    lattice: Lattice
+
+
+@dataclass(frozen=True, slots=True)
+class PerUnit:
+    """One row a person."""
+
+    source: "Source"
+    where: Condition | None
+    columns: tuple[Folded, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OnUnit:
+    """Every pair of rows of the same person; a row of the left without a partner gets NULLs, or (`inner`) goes."""
+
+    left: "Source"
+    right: "Source"
+    columns: tuple[Taken, ...]
+    inner: bool
+
+
+Source = str | Rows | Lookup | PerUnit | OnUnit
+
+
+def derive(source: Source, schema: Schema) -> Schema:
+    """The columns of a source, as a schema of its own.
+
+    Claim: refuses every source that is not made of these nodes, of the schema's tables and of its lookups.
+    """
+    match source:
+        case str():
+            if source != schema.table and source not in schema.tables:
+                raise plan_refused("it protects another unit or asks another table")
+            return schema.of_table(source)
+        case Rows(source=inner, columns=computed):
+            derive(inner, schema)
+            return _of(schema, [(column.name, column.declared) for column in computed])
+        case Lookup(source=inner, table=table, column=name, columns=taken):
+            if table not in schema.lookups:
+                raise plan_refused("it looks up in a table that is not public")
+            left, lookup = derive(inner, schema), schema.lookups[table]
+            # An engine would cast one side to the other, and fail on the rows where it cannot.
+            if name not in left.columns or not comparable(left.columns[name], lookup.key_column):
+                raise plan_refused("it compares a key with something of another kind")
+            return _joined(left, lookup.all_columns, taken)
+        case PerUnit(source=inner, columns=folded):
+            rows = _person(schema).max_rows
+            derive(inner, schema)
+            return _of(schema, [(column.name, _fold_declared(column, rows)) for column in folded])
+        case OnUnit(left=left, right=right, columns=taken):
+            _person(schema)
+            return _joined(derive(left, schema), derive(right, schema).columns, taken)
+        case _:
+            raise plan_refused(f"it holds an unknown {type(source).__name__}")
+
+
+def unit_of(source: Source, unit: Unit) -> Unit:
+    """Whose each row of a source is: where everybody has at most one row, a row is a person."""
+    return Row() if _one_row_each(source) else unit
+
+
+def _one_row_each(source: Source) -> bool:
+    match source:
+        case PerUnit():
+            return True
+        case Rows(source=inner) | Lookup(source=inner):
+            return _one_row_each(inner)
+        case OnUnit(left=left, right=right):
+            return _one_row_each(left) and _one_row_each(right)
+        case _:
+            return False
+
+
+def comparable(left: Declared, right: Declared) -> bool:
+    """Whether both are texts, or both whole numbers, to an engine."""
+    return _kind(left) is not None and _kind(left) == _kind(right)
+
+
+def _kind(declared: Declared) -> Literal["text", "whole"] | None:
+    match declared:
+        case Category(values=values):
+            return "whole" if type(values[0]) is int else "text"
+        case Text():
+            return "text"
+        case Int():
+            return "whole"
+        case _:
+            return None
+
+
+def number_between(lower: Fraction, upper: Fraction, *, whole: bool) -> Int | Float:
+    """A declaration that holds these bounds; without them where they are too wide to declare."""
+    upper = max(upper, lower + 1) if lower == upper else upper
+    if whole and max(abs(lower), abs(upper)) <= LARGEST_INT:
+        return Int(int(lower), int(upper))
+    try:
+        return Float(lower, upper)
+    except SfumatoError:
+        return Float()
+
+
+def _person(schema: Schema) -> Person:
+    if not isinstance(schema.unit, Person):
+        raise plan_refused("it puts rows of a person together, but protects rows")
+    return schema.unit
+
+
+def _fold_declared(column: Folded, rows: int) -> Int | Float:
+    lattice = column.lattice
+    low, high = Fraction(lattice.lower), Fraction(lattice.upper)
+    match column.how:
+        case "count":
+            return Int(0, rows)
+        case "sum":
+            bounds = rows * min(low, Fraction(0)) * lattice.step, rows * max(high, Fraction(0)) * lattice.step
+            return number_between(*bounds, whole=lattice.exponent == 0)
+        case "mean":
+            return number_between(low * lattice.step, high * lattice.step, whole=False)
+        case "least" | "most":
+            return number_between(low * lattice.step, high * lattice.step, whole=lattice.exponent == 0)
+        case _:
+            raise plan_refused("it folds rows in an unknown way")
+
+
+def _joined(left: Schema, right: Mapping[str, Declared], taken: tuple[Taken, ...]) -> Schema:
+    for column in taken:
+        if column.column not in right:
+            raise plan_refused("a join takes a column that is not there")
+    return _of(left, [*left.columns.items(), *((column.name, right[column.column]) for column in taken)])
+
+
+def _of(schema: Schema, columns: Iterable[tuple[str, Declared]]) -> Schema:
+    """Engines do not tell capitals apart, and the unit id keeps its name in every source."""
+    listed = dict(columns)
+    names = {name.casefold() for name in listed}
+    taken = {schema.unit.id.casefold()} if isinstance(schema.unit, Person) else set()
+    visible = {name.casefold() for name, declared in listed.items() if not isinstance(declared, Identifier)}
+    if len(names) < len(listed) or visible & taken:
+        raise plan_refused("a source has two columns of the same name")
+    return Schema(schema.table, schema.unit, listed)

@@ -1,0 +1,46 @@
+"""Parts of SQL that can never be answered here, each with its reason and the nearest thing that works."""
+
+from sqlglot import exp
+
+from sfumato.errors import Refused
+
+OVERLAP = "its groups overlap, so one person would count several times"
+ASK_EACH = "Ask one GROUP BY at a time; each has its own price."
+IN_BRACKETS = "its value would be an answer without noise"
+JOIN_INSTEAD = "Join a lookup, or a sub-query with one row a person: JOIN (SELECT user_id, … GROUP BY user_id) AS x."
+
+REASONS: dict[type[exp.Expr], tuple[str, str, str]] = {
+    exp.SetOperation: (
+        "UNION, INTERSECT or EXCEPT",
+        "a person's rows would count in several parts",
+        "Ask each part by itself, or both with OR in WHERE.",
+    ),
+    exp.Rollup: ("ROLLUP", OVERLAP, ASK_EACH),
+    exp.Cube: ("CUBE", OVERLAP, ASK_EACH),
+    exp.GroupingSets: ("GROUPING SETS", OVERLAP, ASK_EACH),
+    exp.Unnest: ("UNNEST", "it multiplies rows", "Keep the list as a table of its own with the same unit id."),
+    exp.Lateral: ("LATERAL", "it multiplies rows", JOIN_INSTEAD),
+    exp.Window: (
+        "a window (OVER)",
+        "it shows rows of other people",
+        "Add up one person's rows with GROUP BY user_id in a sub-query.",
+    ),
+    exp.Exists: ("EXISTS", IN_BRACKETS, JOIN_INSTEAD),
+}
+
+
+def refuse_by_kind(statement: exp.Expr) -> None:
+    """Refuse what stands in the table, and sub-queries anywhere but after FROM, JOIN and WITH."""
+    for node in statement.walk():
+        for kind, (name, reason, nearest) in REASONS.items():
+            if isinstance(node, kind):
+                raise Refused(f"{name} is not supported: {reason}.", nearest)
+        if isinstance(node, exp.Select) and node.parent is not None and not _is_table(node):
+            raise Refused(f"a sub-query here is not supported: {IN_BRACKETS}.", JOIN_INSTEAD)
+
+
+def _is_table(select: exp.Select) -> bool:
+    bracket = select.parent
+    if isinstance(bracket, exp.CTE):
+        return True
+    return isinstance(bracket, exp.Subquery) and isinstance(bracket.parent, exp.From | exp.Join)

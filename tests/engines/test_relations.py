@@ -1,0 +1,141 @@
+"""Plans over several tables: the engine returns the reference's integers; an emitter with a fault does not."""
+
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from sfumato.engines.emit import emit
+from sfumato.errors import EngineFailed, Refused
+from sfumato.kernel.certify import certify
+from sfumato.plan.expressions import Column, Comparison, Number
+from sfumato.plan.lattice import Lattice
+from sfumato.plan.nodes import CountRows, CountValues, Measure, Plan, Sum
+from sfumato.plan.sources import Computed, Folded, Lookup, OnUnit, PerUnit, Rows, Source, Taken
+from sfumato.schema.columns import Float, Int
+from sfumato.schema.unit import Person, Row
+from tests.engines import several
+from tests.engines.brute_force import twin
+from tests.engines.several import opened, run, schema_of
+from tests.reference import evaluate
+
+REPEATABLE = settings(
+    derandomize=True, database=None, deadline=None, max_examples=50, suppress_health_check=list(HealthCheck)
+)
+
+
+@REPEATABLE
+@given(tables=several.tables, plans=st.lists(several.plans(), min_size=4, max_size=8))
+def test_the_engine_returns_the_integers_of_the_reference(tables: Any, plans: list[Plan]) -> None:
+    with opened(tables) as engine:
+        for plan in plans:
+            schema = schema_of(plan.unit)
+            certify(plan, schema, "epsilon")
+            assert run(engine, plan) == evaluate(plan, schema, tables), emit(plan, schema)
+
+
+# ---- one set of tables with everything in it, and emitters with one fault each
+
+NAN, INF = float("nan"), float("inf")
+TABLES = several.PUBLIC_ROWS | {
+    "people": [
+        {"who": who, "letter": letter, "x": x, "z": z}
+        for who, letter, x, z in (
+            (1, "a", 3, 0.25),
+            (1, "b", 9, NAN),
+            (1, "z", -9, INF),
+            (2, None, 1, None),
+            (2, "a", None, -7.0),
+            (3, "c", 2, 1.0),
+            (None, "a", 3, 2.0),
+        )
+    ],
+    "visits": [
+        {"who": who, "day": day, "cost": cost, "x": x}
+        for who, day, cost, x in (
+            *[(1, 1, 4.0, 1)] * 5,
+            (1, 0, -INF, 0),
+            (2, 9, NAN, None),
+            (2, 2, 1.5, 7),
+            (3, 1, NAN, 1),
+            *[(4, 0, -9.0, 1)] * 6,
+            (9, 1, 3.0, 1),
+            (None, 1, 4.0, 1),
+        )
+    ],
+}
+X = Column("x")
+WIDE, HALVES = Lattice(-2, 3, 0), Lattice(-4, 7, -1)
+ABOVE_ZERO = Comparison(">", X, Number(Fraction(0)))
+FOLDS = tuple(
+    Folded(how, how, Column("cost"), HALVES if how in ("sum", "mean") else Lattice(-1, 4, 0))
+    for how in ("count", "sum", "mean", "least", "most")
+)
+SOURCES: tuple[Source, ...] = (
+    Rows("people", ABOVE_ZERO, (Computed("x", X, Int(-2, 3)), Computed("z", Column("z"), Float(-1, 2.5)))),
+    Lookup("people", "letters", "letter", (Taken("weight", "weight"),), False),
+    Lookup("people", "letters", "letter", (Taken("weight", "weight"),), True),
+    Lookup("visits", "days", "day", (Taken("key", "day"),), False),
+    PerUnit("visits", None, FOLDS),
+    PerUnit("visits", ABOVE_ZERO, FOLDS),
+    PerUnit("people", None, (Folded("whole", "sum", X, WIDE),)),
+    OnUnit("people", "visits", (Taken("cost", "cost"),), True),
+    OnUnit("people", "visits", (Taken("cost", "cost"),), False),
+    OnUnit("people", PerUnit("visits", None, FOLDS), (Taken("sum", "sum"),), False),
+)
+
+
+def plans_about(source: Source) -> Iterator[Plan]:
+    columns = several.derive(source, schema_of(Person("who", 4, 3))).columns
+    numbers = [Column(name) for name, kind in columns.items() if isinstance(kind, Int | Float)]
+    aggregates = [CountRows(), *map(CountValues, numbers), *(Sum(number, Lattice(-200, 200, -2)) for number in numbers)]
+    measures = tuple(Measure(aggregate, "laplace", Fraction(1)) for aggregate in aggregates)
+    for unit in (Person("who", 4, 3), Person("who", 100, 1)):
+        yield Plan(source, unit, None, (), measures)
+
+
+def differences(emitter: Any) -> Iterator[Plan]:
+    with opened(TABLES) as engine:
+        for source in SOURCES:
+            for plan in plans_about(source):
+                try:
+                    if run(engine, plan, emitter) != evaluate(plan, schema_of(plan.unit), TABLES):
+                        yield plan
+                except EngineFailed:
+                    yield plan
+
+
+def test_the_emitter_agrees_with_the_reference_on_tables_with_everything_in_them() -> None:
+    assert list(differences(emit)) == []
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        pytest.param("LEAST(GREATEST(SUM({value}), {low}), {high})", "SUM({value})", id="sum of a person not clamped"),
+        pytest.param("GREATEST(SUM({value}), {low})", "SUM({value})", id="not clamped below"),
+        pytest.param("LEAST(COUNT({value}), {integer(person.max_rows)})", "COUNT({value})", id="count not clamped"),
+        pytest.param("CASE WHEN COUNT({value}) > 0 THEN {clamped} END", "{clamped}", id="NULL becomes a bound"),
+        pytest.param("nullif(COUNT({value}), 0)", "COUNT(*)", id="mean over NULLs too"),
+        pytest.param('f"{column(person.id)} IS NOT NULL" + (', '"TRUE" + (', id="nobody becomes a person"),
+        pytest.param("MIN({value})", "MAX({value})", id="least is most"),
+        pytest.param('join = "JOIN" if only_matched else "LEFT JOIN"', 'join = "JOIN"', id="rows without partner lost"),
+        pytest.param('join = "JOIN" if only_matched else "LEFT JOIN"', 'join = "LEFT JOIN"', id="no inner join"),
+        pytest.param('else f" WHERE {writer.condition(where)}"', 'else ""', id="WHERE left out"),
+        pytest.param("step = f\" * {double(float(lattice.step))}\"", 'step = " * 1"', id="steps not scaled"),
+    ],
+)  # fmt: skip
+def test_an_emitter_with_a_fault_disagrees(right: str, wrong: str) -> None:
+    assert any(differences(twin((right, wrong))))
+
+
+def test_rows_of_a_person_are_not_put_together_where_each_row_is_somebody() -> None:
+    for source, aggregate in product(SOURCES[4:], (CountRows(),)):
+        plan = Plan(source, Row(), None, (), (Measure(aggregate, "laplace", Fraction(1)),))
+        for act in (emit, lambda plan, schema: certify(plan, schema, "epsilon")):
+            with pytest.raises(Refused, match=r"protects rows|another table"):
+                act(plan, schema_of(Row()))

@@ -1,0 +1,116 @@
+"""Where rows come from, in plain Python: what the reference interpreter evaluates plans over several tables on.
+
+Tables are lists of dictionaries by name. A person's rows are found by comparing ids, one pair at a time.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, assert_never
+
+from sfumato.plan.expressions import Column
+from sfumato.plan.sources import Computed, Folded, Lookup, OnUnit, PerUnit, Rows, Source, derive
+from sfumato.schema.columns import Float, Int
+from sfumato.schema.table import Schema
+from sfumato.schema.unit import Person
+
+Row = dict[str, Any]
+Tables = Mapping[str, Sequence[Mapping[str, Any]]]
+
+
+def rows_from(source: Source, schema: Schema, tables: Tables) -> list[Row]:
+    match source:
+        case str():
+            return [dict(row) for row in tables[source]]
+        case Rows(source=inner, where=where, columns=columns):
+            reader = _reader(inner, schema)
+            return [
+                _id_of(row, schema) | {each.name: _computed(each, reader, row) for each in columns}
+                for row in rows_from(inner, schema, tables)
+                if where is None or reader.truth(where, row) is True
+            ]
+        case Lookup(source=inner, table=table, column=column, columns=taken, inner=only_matched):
+            key = schema.lookups[table].key
+            found = []
+            for row in rows_from(inner, schema, tables):
+                partners = [other for other in tables[table] if _equal(row[column], other[key])]
+                assert len(partners) <= 1, "a lookup has one row a key"
+                found += _together(row, partners, taken, only_matched)
+            return found
+        case PerUnit(source=inner, where=where, columns=columns):
+            assert isinstance(schema.unit, Person)
+            reader = _reader(inner, schema)
+            people: dict[Any, list[Row]] = {}
+            for row in rows_from(inner, schema, tables):
+                if row[schema.unit.id] is not None and (where is None or reader.truth(where, row) is True):
+                    people.setdefault(row[schema.unit.id], []).append(row)
+            return [
+                {schema.unit.id: person} | {each.name: _folded(each, reader, own, schema.unit) for each in columns}
+                for person, own in people.items()
+            ]
+        case OnUnit(left=left, right=right, columns=taken, inner=only_matched):
+            assert isinstance(schema.unit, Person)
+            unit_id, others = schema.unit.id, rows_from(right, schema, tables)
+            found = []
+            for row in rows_from(left, schema, tables):
+                partners = [other for other in others if _equal(row[unit_id], other[unit_id])]
+                found += _together(row, partners, taken, only_matched)
+            return found
+        case _:
+            assert_never(source)
+
+
+def _reader(source: Source, schema: Schema) -> Any:
+    from tests.reference import Reader
+
+    return Reader(derive(source, schema))
+
+
+def _id_of(row: Row, schema: Schema) -> Row:
+    return {schema.unit.id: row[schema.unit.id]} if isinstance(schema.unit, Person) else {}
+
+
+def _equal(left: Any, right: Any) -> bool:
+    return left is not None and right is not None and left == right
+
+
+def _together(row: Row, partners: list[Any], taken: Any, only_matched: bool) -> list[Row]:
+    if not partners and not only_matched:
+        return [row | {each.name: None for each in taken}]
+    return [row | {each.name: partner[each.column] for each in taken} for partner in partners]
+
+
+def _computed(each: Computed, reader: Any, row: Row) -> Any:
+    if isinstance(each.value, Column):
+        return row[each.value.name]
+    value = reader.value(each.value, row)
+    if value is None:
+        return None
+    match each.declared:
+        case Int():
+            whole = round(value) if abs(value) < 2**64 else None
+            return whole if whole is not None and -(2**63) <= whole < 2**63 else None
+        case Float():
+            return float(value)
+        case _:
+            return value
+
+
+def _folded(each: Folded, reader: Any, rows: list[Row], unit: Person) -> Any:
+    lattice, step = each.lattice, 2.0**each.lattice.exponent
+    if each.how == "count":
+        return min(sum(reader.value(each.value, row) is not None for row in rows), unit.max_rows)
+    steps = [k for row in rows if (k := reader.on_lattice(each.value, lattice, row)) is not None]
+    if not steps:
+        return None
+    match each.how:
+        case "sum":
+            least, most = unit.max_rows * min(lattice.lower, 0), unit.max_rows * max(lattice.upper, 0)
+            whole = max(least, min(most, sum(steps)))
+        case "mean":
+            return float(sum(steps)) / len(steps) * step
+        case "least":
+            whole = min(steps)
+        case "most":
+            whole = max(steps)
+        case _:
+            assert_never(each.how)
+    return whole if lattice.exponent == 0 else float(whole) * step
