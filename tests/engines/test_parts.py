@@ -122,7 +122,7 @@ def test_a_person_is_counted_in_no_more_than_max_groups(unit: Unit) -> None:
     ("question", "right", "wrong"),
     [
         (QUESTIONS[0], "CASE WHEN n > most THEN most ELSE n END", "n"),
-        (QUESTIONS[3], 'chosen = f"ranked WHERE rank <= {plan.unit.max_rows}"', 'chosen = "ranked"'),
+        (QUESTIONS[3], 'chosen = f"ranked WHERE rank <= {unit.max_rows}"', 'chosen = "ranked"'),
         (PEOPLE, 'pairs = f"ranked WHERE rank <= {unit.max_groups}"', 'pairs = "ranked"'),
     ],
     ids=["rows in a cell", "different values of a person", "groups of a person"],

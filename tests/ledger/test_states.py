@@ -2,6 +2,7 @@
 
 import shutil
 import tempfile
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -51,6 +52,9 @@ class LedgerStates(RuleBasedStateMachine):
     def spent(self, analyst: str | None = None) -> Fraction:
         return sum((c["price"] for c in self.charges if analyst in (None, c["analyst"])), Fraction(0))
 
+    def spent_on_keys(self) -> Fraction:
+        return sum((c["delta"] for c in self.charges), Fraction(0))
+
     def expected(self, asked: dict[str, Any], fresh: bool) -> Any:
         """What the ledger must do: an earlier charge to answer with, or the error it must raise, or None to charge."""
         same = [c for c in self.charges if c["analyst"] == asked["analyst"]]
@@ -64,6 +68,8 @@ class LedgerStates(RuleBasedStateMachine):
         own = self.own.get(asked["analyst"])
         if own is not None and self.spent(asked["analyst"]) + asked["price"] > self.price(own):
             return BudgetExceeded
+        if self.spent_on_keys() + asked["delta"] > self.delta / 2:
+            return BudgetExceeded
         return BudgetExceeded if self.spent() + asked["price"] > self.price(self.limit) else None
 
     @rule(
@@ -73,11 +79,31 @@ class LedgerStates(RuleBasedStateMachine):
         request=REQUESTS,
         fresh=st.booleans(),
         dies=st.booleans(),
+        keys=st.booleans(),
+        together=st.booleans(),
     )
-    def ask(self, analyst: str, question: int, spend: Fraction, request: str | None, fresh: bool, dies: bool) -> None:
-        asked = {"analyst": analyst, "question": question, "spend": spend, "request": request}
-        asked |= {"price": self.price(spend), "value": None}
+    def ask(
+        self,
+        analyst: str,
+        question: int,
+        spend: Fraction,
+        request: str | None,
+        fresh: bool,
+        dies: bool,
+        keys: bool,
+        together: bool,
+    ) -> None:
+        """Some discover keys, which takes δ from its pot; some are two questions for one charge."""
+        asked = {"analyst": analyst, "question": (question, keys, together), "spend": spend, "request": request}
+        delta = Fraction(self.delta) / 5 if keys else Fraction(0)
+        asked |= {"price": self.price(spend), "value": None, "delta": delta}
         paid = payment(spend, budget=self.budget, question=question, analyst=analyst, fresh=fresh, request=request)
+        one = paid.certified
+        if together:
+            half = replace(one, cost=replace(one.cost, amount=one.cost.amount / 2))
+            paid, one = replace(paid, others=(half,)), half
+        changed = replace(one, cost=replace(one.cost, delta=delta), digest=one.digest + ("keys" if keys else ""))
+        paid = replace(paid, certified=changed)
         expected = self.expected(asked, fresh)
         if isinstance(expected, type):
             with pytest.raises(expected):
@@ -127,7 +153,8 @@ class LedgerStates(RuleBasedStateMachine):
             if analyst in self.own:
                 left = min(left, self.price(self.own[analyst]) - self.spent(analyst))
             balance = self.ledger.balance(analyst)
-            assert balance.spent == terms.spent(self.spent())
+            assert balance.spent == terms.spent(self.spent(), self.spent_on_keys())
+            assert balance.left_for_keys == float(max(terms.pot - self.spent_on_keys(), Fraction(0)))
             assert balance.left == terms.left(left)
 
     def teardown(self) -> None:
