@@ -120,3 +120,19 @@ def test_a_mechanism_that_never_works_and_one_that_gives_too_few_are_named() -> 
         sf.audit.mechanism(lambda x: 1 / 0, claimed_epsilon=1, draws=1_000)
     with pytest.raises(UsageError, match="gave 1 outputs"):
         sf.audit.mechanism(lambda x, count: [x], claimed_epsilon=1, many=True)
+
+
+def test_the_event_is_counted_on_draws_it_was_not_chosen_on() -> None:
+    """A mechanism whose outputs never repeat: on the draws that chose it, an event of one value would look telling."""
+    given: list[Any] = []
+
+    def draw(x: float, count: int) -> Any:
+        drawn = RNG.laplace(size=count) + x
+        given.append(drawn)
+        return drawn
+
+    finding = sf.audit.mechanism(draw, claimed_epsilon=1, many=True, draws=4_000)
+    chosen_on, counted_on = given[:2], given[2:]
+    assert len(counted_on) == 2
+    assert [len(side) for side in (*chosen_on, *counted_on)] == [1000, 1000, 4000, 4000]
+    assert finding.draws == 4_000

@@ -826,3 +826,17 @@ def test_more_rows_than_fit_give_no_answer(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_the_largest_sum_that_is_answered_fits_into_64_bits() -> None:
     assert MOST_ROWS * (LARGEST - 1) < LARGEST_INTEGER <= (MOST_ROWS + 2) * LARGEST
+
+
+@pytest.mark.parametrize(("lower", "upper"), [(0, 1), (-3, 5), (1, 2), (0, 200_000), (-1, 0)])
+def test_a_real_value_a_few_steps_beyond_its_bounds_is_clamped_to_them(lower: int, upper: int) -> None:
+    """Steps are so fine that only values this near the end tell whether the clamp ends where it should."""
+    lattice = Lattice.covering(Fraction(lower), Fraction(upper), whole=False)
+    schema = Schema("people", Row(), {"x": Float(lower, upper)})
+    plan = Plan("people", Row(), None, (), (Measure(Sum(Column("x"), lattice), "laplace", Fraction(1)),))
+    for steps in (1, 2, 3, 5, 100):
+        for end, side in ((lattice.lower, -1), (lattice.upper, 1)):
+            value = float((end + side * steps) * lattice.step)
+            engine = DuckDBEngine(pa.table({"x": [value]}), schema)
+            assert arrange(plan, engine.run(emit(plan, schema))) == [(end,)], (value, steps)
+            engine.close()
