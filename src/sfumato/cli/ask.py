@@ -43,6 +43,7 @@ def _rendered(answer: Answer, confidence: float, format: Format) -> str:
         f"± at {100 * confidence:g} %. Protects one {answer.unit}.\n"
         + (f"Asked before on {answer.when}: free. " if answer.cached else f"Cost {answer.cost}. ")
         + f"Spent in all {answer.spent}; left {answer.left}."
+        + "".join(f"\n{note}" for note in answer.notes)
     )
     return as_table(columns, rows, footer=footer)
 

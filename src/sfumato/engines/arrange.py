@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.errors import too_many_rows
+from sfumato.kernel.bounds import Weighed
 from sfumato.kernel.gate import Entry
 from sfumato.kernel.ranks import MOST_ROWS, Cells
 from sfumato.plan.nodes import Plan
@@ -21,6 +22,8 @@ def gather(plan: Plan, results: Sequence[Rows]) -> list[tuple[Entry, ...]]:
     for part, rows in zip(parts(plan), results, strict=True):
         if part.kind == "cells":
             columns |= dict.fromkeys(part.measures, _cells(plan, part, rows))
+        elif part.kind == "magnitudes":
+            columns |= dict.fromkeys(part.measures, _weighed(plan, part, rows))
         else:
             arranged = arrange(part.plan, rows)
             columns |= {place: [row[i] for row in arranged] for i, place in enumerate(part.measures)}
@@ -54,4 +57,18 @@ def _cells(plan: Plan, part: Part, rows: Rows) -> list[Entry]:
     return [
         Cells(numbers[first:last] - group * part.size, counts[first:last])
         for group, (first, last) in enumerate(pairwise(edges))
+    ]
+
+
+def _weighed(plan: Plan, part: Part, rows: Rows) -> list[Entry]:
+    """Rows and sums of the cells of every group; NULL is how the SQL says that there was too much to add up."""
+    if any(total is None for _, _, total in rows):
+        raise too_many_rows()
+    sums: dict[int, int] = {}
+    for number, _, total in rows:
+        sums[number] = sums.get(number, 0) + int(total)
+    return [
+        Weighed(cells, tuple(sums[group * part.size + place] for place in cells.places.tolist()))
+        for group, cells in enumerate(_cells(plan, part, rows))
+        if isinstance(cells, Cells)
     ]

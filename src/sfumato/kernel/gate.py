@@ -5,13 +5,14 @@ from dataclasses import dataclass, field
 from threading import Lock
 
 from sfumato.errors import plan_refused, receipt_used
+from sfumato.kernel.bounds import BoundedSum, Weighed
 from sfumato.kernel.certify import Certified, CertifiedRelease
 from sfumato.kernel.choice import Exponential, PermuteAndFlip
 from sfumato.kernel.entropy import Entropy
 from sfumato.kernel.ranks import Cells, Numbers, RankChoice
-from sfumato.plan.nodes import Aggregate, Binned
+from sfumato.plan.nodes import Aggregate, Binned, UnboundedSum
 
-Entry = int | Cells
+Entry = int | Cells | Weighed
 Released = int | tuple[int, ...]
 Table = tuple[tuple[Released, ...], ...]
 
@@ -62,7 +63,10 @@ def release(certified: Certified, receipt: Receipt, integers: Sequence[Sequence[
 
 
 def _check(aggregate: Aggregate, entry: Entry) -> None:
-    if not isinstance(aggregate, Binned):
+    if isinstance(aggregate, UnboundedSum):
+        if not isinstance(entry, Weighed) or not entry.fit(aggregate.cells):
+            raise plan_refused("the engine answered with something else than counts and sums of cells")
+    elif not isinstance(aggregate, Binned):
         if type(entry) is not int:
             raise plan_refused("the engine answered with something else than whole numbers")
     elif not isinstance(entry, Cells) or not entry.fit(aggregate.cells.size):
@@ -76,6 +80,8 @@ def _released(
     match mechanism:
         case RankChoice():
             return [mechanism.draw(entry, entropy) for entry in entries if isinstance(entry, Cells)]
+        case BoundedSum():
+            return [mechanism.draw(entry, entropy) for entry in entries if isinstance(entry, Weighed)]
         case PermuteAndFlip() | Exponential():
             return [mechanism.draw(counts, entropy) for counts in _dense(aggregate, entries)]
     if not isinstance(aggregate, Binned):

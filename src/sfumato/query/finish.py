@@ -9,9 +9,10 @@ from sfumato.kernel.certify import Certified, Mechanism
 from sfumato.kernel.gate import Release, Table
 from sfumato.ledger.ledger import Balance
 from sfumato.ledger.terms import Amount
-from sfumato.plan.nodes import Grid
+from sfumato.plan.nodes import ListedKey, RangeKey
 from sfumato.plots.bars import bars
 from sfumato.query.after import After
+from sfumato.query.found import found_bounds
 from sfumato.query.outputs import Intervals, Noises, interval_of, value_of
 from sfumato.query.rewrite import KeyColumn, OutputColumn
 
@@ -20,7 +21,7 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Noisy rows, sorted by key, with what they cost and what is left."""
+    """Noisy rows, sorted by key, with what they cost and what is left. `notes` say which bounds were found."""
 
     question: str
     columns: tuple[str, ...]
@@ -32,6 +33,7 @@ class Answer:
     cached: bool
     when: str
     receipt: int
+    notes: tuple[str, ...]
     _numbers: "tuple[Table, tuple[OutputColumn, ...], tuple[Mechanism, ...]]" = field(repr=False)
 
     def interval(self, confidence: float = CONFIDENCE) -> list[dict[str, Any]]:
@@ -61,6 +63,7 @@ class Answer:
             "cached": self.cached,
             "when": self.when,
             "receipt": self.receipt,
+            "notes": list(self.notes),
         }
 
     def to_arrow(self) -> Any:
@@ -109,7 +112,7 @@ def finish(
     after: After | None = None,
 ) -> Answer:
     mechanisms = tuple(item.mechanism for item in certified.releases)
-    keys = list(product(*(key.values for key in certified.plan.keys if not isinstance(key, Grid))))
+    keys = list(product(*(key.values for key in certified.plan.keys if isinstance(key, ListedKey | RangeKey))))
     order = sorted(range(len(keys)), key=lambda group: keys[group])
     rows = [
         {column.name: value_of(column, keys[group], release.values[group], mechanisms) for column in columns}
@@ -129,6 +132,7 @@ def finish(
         cached=cached,
         when=when,
         receipt=release.entry,
+        notes=found_bounds(certified, columns, rows, [release.values[group] for group in order]),
         _numbers=(tuple(release.values[group] for group in order), columns, mechanisms),
     )
 

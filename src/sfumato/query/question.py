@@ -15,6 +15,7 @@ from sfumato.plan.nodes import (
     Histogram,
     MostFrequent,
     Sum,
+    UnboundedSum,
 )
 from sfumato.query.after import After
 
@@ -101,6 +102,13 @@ class Mean:
 
 
 @dataclass(frozen=True, slots=True)
+class FoundMean:
+    """An average whose bounds are found: a sum and a count."""
+
+    total: UnboundedSum
+
+
+@dataclass(frozen=True, slots=True)
 class Spread:
     """A variance whose bounds are known; rewritten into sums of deviations and of their squares, and a count."""
 
@@ -129,4 +137,7 @@ class Bins:
     whole: bool
 
 
-BoundCall = CountRows | CountValues | CountDistinct | CountPeople | Sum | Mean | Spread | Quantile | Bins | MostFrequent
+Found = UnboundedSum | FoundMean
+BoundCall = (
+    CountRows | CountValues | CountDistinct | CountPeople | Sum | Mean | Spread | Quantile | Bins | MostFrequent | Found
+)

@@ -30,8 +30,8 @@ SECTIONS = {
     "ledger": ("path", "anchor"),
 }
 COLUMN_TYPES: dict[str, tuple[Callable[..., Column], tuple[str, ...]]] = {
-    "int": (Int, ("lower", "upper")),
-    "float": (Float, ("lower", "upper")),
+    "int": (Int, ("lower", "upper", "private_bounds")),
+    "float": (Float, ("lower", "upper", "private_bounds")),
     "category": (Category, ("values",)),
     "text": (Text, ()),
     "identifier": (Identifier, ()),
