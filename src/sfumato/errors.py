@@ -246,12 +246,6 @@ def no_bounds(call: str, column: str) -> Refused:
     )
 
 
-def bounds_twice() -> UsageError:
-    return UsageError(
-        "a column has bounds and private_bounds.", "Keep the bounds: they cost nothing. private_bounds stands for none."
-    )
-
-
 def division_unbounded(call: str) -> Refused:
     return Refused(
         f"{call} has no bounds: the divisor may be 0.", "Divide by a column whose bounds exclude 0, or by a number."

@@ -214,6 +214,7 @@ def test_what_json_prints(answer: Answer) -> None:
         "cached",
         "when",
         "receipt",
+        "notes",
     ]
     assert content["columns"] == ["sex", "member", "n", "mean"]
     assert [list(row) for row in content["intervals"]] == [["n", "mean"]] * 4

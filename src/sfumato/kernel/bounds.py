@@ -62,7 +62,8 @@ class Weighed:
 
 @dataclass(frozen=True, slots=True)
 class BoundedSum:
-    """Releases (low, high, sum, beyond, counted): bounds and sum in steps, and about how many rows lie beyond them.
+    """Releases (low, high, sum, beyond, counted): bounds and sum in steps, and of how many rows at most how many lie
+    beyond, as far as noisy counts tell.
 
     `counting` is the noise of the counts, `adding` what the sum may cost in the same currency.
     Claim: epsilon()-DP, or rho()-zCDP, when a unit adds or removes at most `rows` rows in all cells of all groups, and
@@ -119,7 +120,7 @@ class BoundedSum:
         return low, high, total, beyond, counted
 
     def bounds(self, noisy: Floats) -> tuple[int, int, int, int]:
-        """The bounds that lose least, as far as noisy counts tell, and how many rows lie beyond them and in all."""
+        """The bounds that lose least, as far as noisy counts tell, and of how many rows at most how many lie beyond."""
         middle, edges = len(self.edges), np.array(self.edges, dtype=np.float64)
         sides = noisy[middle - 1 :: -1], noisy[middle + 1 :]
         reach = [_reach(side, self.counting, len(noisy)) for side in sides]
@@ -132,7 +133,9 @@ class BoundedSum:
         best = int(np.argmin(lost**2 + (edges[:far] * self._deviation()) ** 2))
         ends = [min(best + 1, cells) for cells in reach]
         low, high = (self.edges[end - 1] if end else 0 for end in ends)
-        beyond = sum(float(side[end:cells].sum()) for side, end, cells in zip(sides, ends, reach, strict=True))
+        seen = [side[end : cells + len(NEAR)] for side, end, cells in zip(sides, ends, reach, strict=True) if cells]
+        doubt = 2 * self.counting.deviation() * sqrt(sum(map(len, seen)))
+        beyond = sum(float(cells.sum()) for cells in seen) + doubt
         counted = float(noisy[middle - reach[0] : middle + reach[1] + 1].sum())
         return -low, high, max(0, round(beyond)), max(0, round(counted))
 

@@ -62,6 +62,5 @@ def _words(column: FoundColumn, found: Any, percent: float) -> str:
     if low == high == 0:
         return f"no bounds were found with {percent:.3g} % of the spend: too few rows, or all 0. Spend more."
     ends = " to ".join(f"{in_units(end, column.total.cells):.6g}" for end in (low, high))
-    share = f"about {100 * min(beyond / max(counted, 1), 1):.2g} % of the rows lie beyond"
-    clipped = share if beyond else "too few rows lie beyond to be seen"
+    clipped = f"at most about {100 * min(beyond / max(counted, 1), 1):.2g} % of the rows lie beyond"
     return f"bounds {ends} were found privately with {percent:.3g} % of the spend; {clipped}."

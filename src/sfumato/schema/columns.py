@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from sfumato.errors import (
+    UsageError,
     bounds_reversed,
-    bounds_twice,
     mixed_categories,
     no_categories,
     out_of_range,
@@ -109,7 +109,7 @@ def _part(private_bounds: Number | None, declared: Fraction | None) -> Fraction 
     if private_bounds is None:
         return None
     if declared is not None:
-        raise bounds_twice()
+        raise UsageError("a column has both bounds and private_bounds.", "Keep the bounds: they cost nothing.")
     part = exact(private_bounds, "private_bounds")
     if not 0 < part < 1:
         raise out_of_range("private_bounds", "0", "1", shown(part))
