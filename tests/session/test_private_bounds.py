@@ -1,5 +1,6 @@
 """SUM and AVG of columns without bounds: from the policy to the answer."""
 
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,8 @@ import pytest
 
 import sfumato as sf
 from sfumato.errors import Refused, UsageError
+from sfumato.kernel.mechanisms import DiscreteLaplace
+from sfumato.query.found import noise_of
 from sfumato.schema.policy import load_policy
 
 ROWS = 20_000
@@ -54,9 +57,7 @@ def test_a_sum_finds_its_bounds_and_says_so(people: pd.DataFrame, tmp_path: Path
         ((low, high),) = [row["a"] for row in answer.interval(0.999999)]
         assert low <= people.age.mean() <= high
         assert isinstance(answer.rows[0]["s"], int)
-        assert answer.notes[0].startswith(
-            "s: bounds 0 to 90 were found privately with 8.33 % of the spend; at most about "
-        )
+        assert "s: bounds 0 to 90 were found privately with 8.33 % of the spend; at most about " in answer.notes[0]
         assert answer.to_dict()["notes"] == list(answer.notes)
         assert next(charge["mechanism"] for charge in session.history()[0].releases) == "bounded_sum"
         again = session.ask("SELECT SUM(age) AS s, AVG(age) AS a FROM people", spend=1)
@@ -75,6 +76,11 @@ def test_groups_have_bounds_of_their_own(people: pd.DataFrame, tmp_path: Path) -
             assert interval["a"][0] <= row["a"] <= interval["a"][1]
         assert [note.split(":")[0] for note in answer.notes] == ["s, f", "s, m", "a, f", "a, m"]
         assert "bounds -" in answer.notes[0]
+
+
+def test_other_noise_does_not_depend_on_bounds() -> None:
+    with pytest.raises(TypeError, match="bounds are found"):
+        noise_of(DiscreteLaplace(Fraction(1)), (0, 1, 2))
 
 
 def test_too_few_rows_find_nothing(people: pd.DataFrame, tmp_path: Path) -> None:
