@@ -2,7 +2,7 @@
 
 import sys
 
-from benchmarks import accounting, anonymise, attacks, engine, geo, latency, local, noise
+from benchmarks import accounting, anonymise, attacks, bounds, engine, geo, latency, local, noise
 
 TOPICS = {
     "noise": noise.run,
@@ -13,6 +13,7 @@ TOPICS = {
     "attacks": attacks.run,
     "geo": geo.run,
     "local": local.run,
+    "bounds": bounds.run,
 }
 
 

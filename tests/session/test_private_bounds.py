@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from typer.testing import CliRunner
 
 import sfumato as sf
+from sfumato.cli.init import app as init
 from sfumato.errors import Refused, UsageError
 from sfumato.kernel.mechanisms import DiscreteLaplace
 from sfumato.query.found import noise_of
@@ -154,3 +156,14 @@ def test_a_policy_may_allow_it(tmp_path: Path) -> None:
     )
     columns = load_policy(tmp_path / "p.toml").schema.columns
     assert columns == {"age": sf.Int(private_bounds=0.1), "x": sf.Float(private_bounds=0.2)}
+
+
+def test_a_draft_allows_it_where_bounds_are_not_common_knowledge(tmp_path: Path) -> None:
+    table = tmp_path / "people.csv"
+    table.write_text("age,income,pay\n1,2,0.5\n")
+    run = CliRunner()
+    assert run.invoke(init, [str(table), "--private-bounds", "0.1"]).exit_code == 0
+    columns = load_policy(tmp_path / "people.toml").schema.columns
+    assert columns == {"age": sf.Int(0, 120), "income": sf.Int(private_bounds=0.1), "pay": sf.Float(private_bounds=0.1)}
+    wrong = run.invoke(init, [str(table), "--private-bounds", "1.5", "--force"])
+    assert isinstance(wrong.exception, UsageError)
