@@ -59,7 +59,7 @@ def _found(values: np.ndarray) -> float:
 
 
 def _approximate(values: np.ndarray) -> float:
-    """The highest power of two whose noisy count passes, as libraries find it, with half of ε; the sum with the other."""
+    """The highest power of two whose noisy count passes, as libraries find it, with half of ε."""
     half, entropy, sizes = Fraction(1, 2), SystemEntropy(), 64
     powers = np.array([0 if value == 0 else ceil(log2(value)) for value in range(int(values.max()) + 1)])
     counts = np.bincount(powers[values], minlength=sizes)
