@@ -76,6 +76,10 @@ def _searches(table: pd.DataFrame, rules: dict[str, str]) -> Report:
             lambda: _ask(table, rules, l=3, diversity="recursive", c=4, **secret),
             0.3,
         ),
+        "optimal search, t = 0.2, 2 % suppression": (
+            lambda: _ask(table, rules, t=0.2, suppression=0.02, **secret),
+            0.3,
+        ),
         "optimal search, t = 0.2": (lambda: _ask(table, rules, t=0.2, **secret), 0.3),
         "Mondrian, l = 3": (lambda: _cut(table, rules, l=3, **secret), 0.3),
         "Mondrian, t = 0.2": (lambda: _cut(table, rules, t=0.2, **secret), 0.3),
@@ -161,6 +165,16 @@ def _large() -> Report:
         "optimal search": lambda: sf.anonymise.k_anonymity(table, quasi, k=20, hierarchies=rules),
         "Mondrian": lambda: sf.anonymise.mondrian(table, quasi, k=20),
         "risk": lambda: sf.anonymise.risk(table, quasi),
+    }
+    distinct = table.assign(
+        id=[f"id{number:07d}" for number in source.permutation(MILLION)], income=source.random(MILLION)
+    )
+    beside = ["id", "age", "sex"]
+    calls |= {
+        "optimal search, a column of a million texts": lambda: sf.anonymise.k_anonymity(distinct, beside, k=20),
+        "Mondrian, a column of a million numbers": lambda: sf.anonymise.mondrian(distinct, ["income", "age"], k=20),
+        "risk, a column of a million texts": lambda: sf.anonymise.risk(distinct, beside),
+        "risk of a million sensitive values": lambda: sf.anonymise.risk(distinct, quasi, sensitive="income"),
     }
     for name, seconds in medians(calls, repetitions=1).items():
         report.add(name, seconds, "s", at_most=5)

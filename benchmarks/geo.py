@@ -1,12 +1,13 @@
 """Exact positions per second, PrivTree over a million points, and its range counts against a grid and a fixed tree."""
 
 import time
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 
 from benchmarks.measure import Report, medians
-from sfumato.geo import planar, privtree, teaching
+from sfumato.geo import planar, privtree, teaching, words
 from sfumato.geo.lattice import planar_geometric
 from sfumato.geo.tree import Box
 from sfumato.kernel.bulk import discrete_laplace
@@ -17,11 +18,12 @@ LOCATIONS = 1_000_000
 POINTS = 1_000_000
 AREA = Box(20.0, 90.0, 55.0, 135.0)
 QUERIES = 300
+VOCABULARY, ENTRIES, ASKED = 20_000, 100, 200
 FLOOR = 0.001  # of all points: smaller counts are measured against this
 
 
 def run() -> list[Report]:
-    return [_locations(), _trees()]
+    return [_locations(), _words(), _trees()]
 
 
 def _locations() -> Report:
@@ -47,6 +49,27 @@ def _locations() -> Report:
     report.add("reports on a flat map, metres in and out", rate["flat"], "M/s", at_least=3)
     report.add("reports anywhere, degrees in and out", rate["anywhere"], "M/s")
     report.add("reports around a place, degrees in and out", rate["around"], "M/s")
+    return report
+
+
+def _words() -> Report:
+    """Different words of a large vocabulary; the plain way adds up every weight for each of them."""
+    report, entropy, stream = Report("Words"), SystemEntropy(), Simulator(13).stream("words")
+    table = stream.normal(VOCABULARY * ENTRIES).reshape(VOCABULARY, ENTRIES)
+    mechanism = words({f"w{place}": row for place, row in enumerate(table)}, epsilon=5).mechanism
+    plain = replace(mechanism, quick=None)
+    asked = list(mechanism.items[:ASKED])
+    seconds = medians(
+        {
+            "quick": lambda: mechanism.protect(asked, entropy=entropy),
+            "plain": lambda: plain.protect(asked, entropy=entropy),
+        },
+        repetitions=3,
+    )
+    report.add(
+        f"different words of {VOCABULARY:,}, vectors of {ENTRIES}", ASKED / seconds["quick"], "/s", at_least=1000
+    )
+    report.add("  against adding up all weights a word", seconds["plain"] / seconds["quick"], "times", at_least=10)
     return report
 
 

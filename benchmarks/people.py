@@ -7,13 +7,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 EDUCATION = [f"edu_{i:02d}" for i in range(16)]
+ZIPS = [f"{i:05d}" for i in range(10_000)]
 MARITAL = [f"mar_{i}" for i in range(7)]
 BLOCK = 1_000_000
 
 
 def people(rows: int, folder: Path) -> Path:
     """The table as a Parquet file, made once."""
-    path = folder / f"people_{rows}.parquet"
+    path = folder / f"people_{rows}_zip.parquet"
     if not path.exists():
         folder.mkdir(parents=True, exist_ok=True)
         _write(path.with_suffix(".part"), rows)
@@ -30,14 +31,14 @@ def _write(path: Path, rows: int) -> None:
     generator.shuffle(ids)
     writer = None
     for start in range(0, rows, BLOCK):
-        block = _block(ids[start : start + BLOCK], generator)
-        writer = writer or pq.ParquetWriter(path, block.schema, compression="snappy")
-        writer.write_table(block)
+        table = block(ids[start : start + BLOCK], generator)
+        writer = writer or pq.ParquetWriter(path, table.schema, compression="snappy")
+        writer.write_table(table)
     assert writer is not None
     writer.close()
 
 
-def _block(ids: np.ndarray, generator: np.random.Generator) -> pa.Table:
+def block(ids: np.ndarray, generator: np.random.Generator) -> pa.Table:
     count = len(ids)
     return pa.table(
         {
@@ -48,11 +49,12 @@ def _block(ids: np.ndarray, generator: np.random.Generator) -> pa.Table:
             "hours": np.clip(generator.normal(40, 12, count), 1, 99),
             "income": generator.lognormal(10.5, 0.8, count),
             "day": generator.integers(0, 365, count).astype(np.int32),
+            "zip": _skewed(ZIPS, 0.5, count, generator),
         }
     )
 
 
 def _skewed(values: list[str], power: float, count: int, generator: np.random.Generator) -> pa.Array:
     weights = 1 / np.arange(1, len(values) + 1) ** power
-    codes = generator.choice(len(values), count, p=weights / weights.sum()).astype(np.int8)
+    codes = generator.choice(len(values), count, p=weights / weights.sum()).astype(np.int16)
     return pa.DictionaryArray.from_arrays(pa.array(codes), values).cast(pa.string())

@@ -63,6 +63,7 @@ SAMPLES: dict[str, tuple[Any, ...]] = {
     "wrong_type": ('"zip" is a text', "this needs a number"),
     "identifier_used": ("name",),
     "keys_undeclared": ("zip",),
+    "over_key_budget": ("1e-06", "2e-07"),
     "too_many_keys": (1_000_000, 100_000),
     "select_without_group": ("sex",),
     "not_measured": ("sex", ("n", "income")),

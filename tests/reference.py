@@ -9,18 +9,23 @@ the caller says.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import isnan
+from datetime import date, datetime
+from math import isfinite, isnan
 from typing import Any, assert_never
 
 from sfumato.plan.expressions import (
     AllOf,
     AnyOf,
     Arithmetic,
+    Call,
+    Case,
     Column,
     Comparison,
     Condition,
+    Day,
     Expression,
     IsNull,
+    Matches,
     Negative,
     Not,
     Number,
@@ -29,11 +34,12 @@ from sfumato.plan.expressions import (
 )
 from sfumato.plan.lattice import Lattice
 from sfumato.plan.nodes import Aggregate, CentredSum, CountRows, CountValues, Key, ListedKey, Plan, RangeKey, Sum
-from sfumato.schema.columns import Float
+from sfumato.schema.columns import Date, Float
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person
+from tests.functions import MEANING, half_away, matches
 
-Value = int | float | str | None
+Value = int | float | str | date | None
 RowOfData = Mapping[str, Any]
 Integers = list[tuple[int, ...]]
 Keep = Callable[[Any, list[int]], Iterable[int]]
@@ -45,7 +51,7 @@ def evaluate(plan: Plan, schema: Schema, rows: Sequence[RowOfData], keep: Keep |
     parts: dict[tuple[Any, int], list[Part]] = {}
     for number, row in enumerate(rows):
         person = row[plan.unit.id] if isinstance(plan.unit, Person) else number
-        group = group_number(plan, row)
+        group = group_number(plan, row, reader)
         if person is None or group is None or (plan.where is not None and reader.truth(plan.where, row) is not True):
             continue
         own = parts.setdefault((person, group), [Part() for _ in plan.measures])
@@ -61,11 +67,11 @@ def evaluate(plan: Plan, schema: Schema, rows: Sequence[RowOfData], keep: Keep |
     return [tuple(row) for row in totals]
 
 
-def group_number(plan: Plan, row: RowOfData) -> int | None:
+def group_number(plan: Plan, row: RowOfData, reader: "Reader") -> int | None:
     """The place of a row's group in the order of the declared keys."""
     number = 0
     for key in plan.keys:
-        place = _place(key, row[key.column.name])
+        place = _place(key, reader.value(key.expression, row))
         if place is None:
             return None
         number = number * len(key.values) + place
@@ -75,9 +81,14 @@ def group_number(plan: Plan, row: RowOfData) -> int | None:
 def _place(key: Key, value: Value) -> int | None:
     match key:
         case ListedKey(values=values):
+            if isinstance(value, float):
+                value = int(value) if value.is_integer() else None
             listed = [_text(known) for known in values]
             return listed.index(_text(value)) if value is not None and _text(value) in listed else None
-        case RangeKey(lower=lower, upper=upper):
+        case RangeKey(lower=lower, upper=upper, unit=unit, offset=offset):
+            if isinstance(value, float) and isfinite(value):
+                place = half_away((value - float(offset)) / float(unit))
+                value = int(place) if isfinite(place) else None
             return value - lower if isinstance(value, int) and lower <= value <= upper else None
         case _:
             assert_never(key)
@@ -163,9 +174,20 @@ class Reader:
                 found = row[name]
                 if isinstance(found, bool):
                     return _text(found)
+                if isinstance(self._schema.columns[name], Date):
+                    return as_day(found)
                 return None if isinstance(found, float) and isnan(found) else found
             case String(value=text):
                 return text
+            case Day(value=day):
+                return date.fromisoformat(day)
+            case Call(name=name, arguments=arguments):
+                return self._call(name, arguments, row)
+            case Case(branches=branches, otherwise=otherwise):
+                for when, then in branches:
+                    if self.truth(when, row) is True:
+                        return _plain(self.value(then, row))
+                return None if otherwise is None else _plain(self.value(otherwise, row))
             case Number(value=number):
                 return int(number) if number.denominator == 1 and abs(number) < 1 << 63 else float(number)
             case Negative(operand=operand):
@@ -175,6 +197,17 @@ class Reader:
                 return _arithmetic(operator, self._double(left, row), self._double(right, row))
             case _:
                 assert_never(node)
+
+    def _call(self, name: str, arguments: tuple[Expression, ...], row: RowOfData) -> Value:
+        given = [_plain(self.value(argument, row)) for argument in arguments]
+        if name == "COALESCE":
+            return next((value for value in given if value is not None), None)
+        if name == "NULLIF":
+            return None if given[0] is not None and given[0] == given[1] else given[0]
+        if None in given:
+            return None
+        result = MEANING[name](*given)
+        return None if isinstance(result, float) and isnan(result) else result
 
     def on_lattice(self, node: Expression, lattice: Lattice, row: RowOfData) -> int | None:
         value = self.value(node, row)
@@ -194,6 +227,9 @@ class Reader:
                 if any(isinstance(value, float) for value in found):
                     found = [value if value is None else float(value) for value in found]
                 return None if found[0] is None else found[0] in found[1:]
+            case Matches(kind=kind, operand=operand, pattern=pattern):
+                found = self.value(operand, row)
+                return None if found is None else matches(kind, found, pattern)
             case IsNull(operand=operand):
                 return self.value(operand, row) is None
             case Not(operand=operand):
@@ -215,7 +251,7 @@ class Reader:
     def _is_real(self, node: Expression) -> bool:
         if isinstance(node, Column):
             return isinstance(self._schema.columns[node.name], Float)
-        return isinstance(node, Arithmetic | Negative)
+        return isinstance(node, Arithmetic | Negative | Call | Case)
 
 
 def _arithmetic(operator: str, left: float | None, right: float | None) -> float | None:
@@ -251,3 +287,20 @@ def _compare(operator: str, left: Value, right: Value) -> bool | None:
             return left > right
         case _:
             return left >= right
+
+
+def _plain(value: Value) -> Value:
+    """Numbers meet functions and branches as doubles."""
+    return float(value) if isinstance(value, int) else value
+
+
+def as_day(found: Any) -> date | None:
+    """What a column of dates holds: days; times lose their hour, and texts are read where they start with a day."""
+    if isinstance(found, datetime):
+        return found.date()
+    if isinstance(found, str):
+        try:
+            return date.fromisoformat(found[:10])
+        except ValueError:
+            return None
+    return found

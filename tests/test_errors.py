@@ -47,6 +47,7 @@ SAMPLES: dict[str, tuple[Any, ...]] = {
     "wrong_type": ("age is compared with a text", "age is a number"),
     "identifier_used": ("name",),
     "keys_undeclared": ("city",),
+    "over_key_budget": ("1e-06", "1e-09"),
     "too_many_keys": (10**6, 10**5),
     "select_without_group": ("age",),
     "not_measured": ("cuont", ["count", "income"]),

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from sfumato import accounting, anonymise, attacks, audit, datasets, errors, geo, local, noise
     from sfumato.query.finish import Answer
-    from sfumato.schema.budget import Budget
-    from sfumato.schema.columns import Category, Float, Identifier, Int, Text
+    from sfumato.schema.budget import Budget, Spend
+    from sfumato.schema.columns import Category, Date, Float, Identifier, Int, Text
+    from sfumato.schema.limits import Limits
     from sfumato.schema.unit import Person, Row
     from sfumato.session import Session, protect
     from sfumato.session import open_policy as open
@@ -23,12 +24,15 @@ __all__ = [
     "Answer",
     "Budget",
     "Category",
+    "Date",
     "Float",
     "Identifier",
     "Int",
+    "Limits",
     "Person",
     "Row",
     "Session",
+    "Spend",
     "Text",
     "accounting",
     "anonymise",
@@ -47,12 +51,15 @@ _HOMES = {
     "Answer": "sfumato.query.finish",
     "Budget": "sfumato.schema.budget",
     "Category": "sfumato.schema.columns",
+    "Date": "sfumato.schema.columns",
     "Float": "sfumato.schema.columns",
     "Identifier": "sfumato.schema.columns",
     "Int": "sfumato.schema.columns",
+    "Limits": "sfumato.schema.limits",
     "Person": "sfumato.schema.unit",
     "Row": "sfumato.schema.unit",
     "Session": "sfumato.session",
+    "Spend": "sfumato.schema.budget",
     "Text": "sfumato.schema.columns",
     "open": "sfumato.session",
     "protect": "sfumato.session",

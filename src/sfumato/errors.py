@@ -199,7 +199,7 @@ def file_kind_unknown(path: str) -> DataUnreadable:
 def frame_unknown(kind: str) -> UsageError:
     return UsageError(
         f"a {kind} is not a table Sfumato reads.",
-        "Pass a path to a CSV or Parquet file, or a pandas, Polars or Arrow table.",
+        "Pass the path of a file or of a directory of Parquet files, or a pandas, Polars or Arrow table.",
     )
 
 
@@ -263,7 +263,7 @@ def identifier_used(name: str) -> Refused:
 def keys_undeclared(name: str) -> Refused:
     return Refused(
         f'GROUP BY "{name}" needs declared keys.',
-        f'Declare {name} as type = "category" with values, or as type = "int" with bounds.',
+        f'Declare {name} as type = "category" with values, as "int" with bounds, or as "text" to discover its values.',
     )
 
 
@@ -302,6 +302,13 @@ def plan_refused(reason: str) -> Refused:
 
 def spend_too_small(shown: str) -> UsageError:
     return UsageError(f"spend={shown} is too small to buy any answer.", "Spend more, e.g. spend=0.1.")
+
+
+def over_key_budget(delta: str, left: str) -> BudgetExceeded:
+    return BudgetExceeded(
+        f"discovering keys here takes a delta of {delta}; {left} is left for that.",
+        "Declare the keys, or ask with a smaller one: spend=sf.Spend(epsilon=0.5, delta=1e-9).",
+    )
 
 
 def over_budget(cost: str, owner: str, left: str, limit: str) -> BudgetExceeded:
@@ -394,5 +401,5 @@ def too_many_rows() -> EngineFailed:
 def engine_failed() -> EngineFailed:
     return EngineFailed(
         "the engine could not finish this question.",
-        "The charge stands. Ask the owner to check the memory and the disk of the engine.",
+        "The charge stands. Ask the owner to check the limits, the memory and the disk of the engine.",
     )

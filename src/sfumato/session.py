@@ -2,8 +2,8 @@
 
 import copy
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from types import TracebackType
@@ -13,8 +13,10 @@ from sfumato.engines.arrange import gather
 from sfumato.engines.duckdb import DuckDBEngine
 from sfumato.engines.emit import emit
 from sfumato.engines.expressions import quoted
+from sfumato.engines.ticks import leaving_at_a_tick
 from sfumato.errors import UsageError, ledger_needed, missing_argument
 from sfumato.kernel.certify import Certified, certify
+from sfumato.kernel.cost import Cost
 from sfumato.kernel.entropy import SystemEntropy
 from sfumato.kernel.gate import release
 from sfumato.ledger.ledger import Balance, Charge, Ledger, Payment, Stored, now
@@ -25,13 +27,18 @@ from sfumato.query.after import After
 from sfumato.query.allocate import allocate
 from sfumato.query.bind import bind
 from sfumato.query.bind_expressions import resolve
+from sfumato.query.builder import Builder
 from sfumato.query.explain import Explanation, explain
-from sfumato.query.finish import Answer, finish
+from sfumato.query.finish import CONFIDENCE, Answer, check_confidence, finish
 from sfumato.query.rewrite import OutputColumn, rewrite
 from sfumato.query.scan import Scan, check_points, public_range, scanned
+from sfumato.query.script import Repeat, opening_policy, opening_table
+from sfumato.query.spending import error_of, spend_for
 from sfumato.query.sql import parse
-from sfumato.schema.budget import Budget
+from sfumato.query.wordings import delta_unused
+from sfumato.schema.budget import Budget, Spend
 from sfumato.schema.columns import Column
+from sfumato.schema.limits import Limits
 from sfumato.schema.numbers import Number, exact_positive
 from sfumato.schema.policy import load_policy
 from sfumato.schema.table import Schema
@@ -39,14 +46,15 @@ from sfumato.schema.unit import Unit
 
 DEFAULT_ANALYST = "analyst"
 LONGEST_NAME = 200
+MOST_QUESTIONS = 1000
 
 
 def open_policy(policy: str | os.PathLike[str], *, analyst: str = DEFAULT_ANALYST) -> "Session":
     """A session on the table that a policy file describes."""
     loaded = load_policy(Path(policy))
-    engine = DuckDBEngine(loaded.source, loaded.schema)
+    engine = DuckDBEngine(loaded.source, loaded.schema, source_table=loaded.source_table, limits=loaded.limits)
     ledger = Ledger(loaded.ledger, schema=loaded.schema, budget=loaded.budget, anchor=loaded.anchor)
-    return Session(loaded.schema, loaded.budget, engine, ledger, analyst)
+    return Session(loaded.schema, loaded.budget, engine, ledger, analyst, opening_policy(policy, analyst))
 
 
 def protect(
@@ -59,12 +67,18 @@ def protect(
     ledger: str | os.PathLike[str] | None = None,
     anchor: str | os.PathLike[str] | None = None,
     analyst: str = DEFAULT_ANALYST,
+    source_table: str | None = None,
+    limits: Limits | None = None,
 ) -> "Session":
-    """A session on a CSV or Parquet file, or on a pandas, Polars or Arrow table.
+    """A session on a file, a directory of Parquet files, or a pandas, Polars or Arrow table.
+
+    source_table: which table of a DuckDB or SQLite file. limits: what one question may use of the machine.
 
     The ledger lies beside a file by default, `people.parquet` → `people.ledger`; a table in memory needs one named.
     """
     path = Path(source) if isinstance(source, str | os.PathLike) else None
+    if path is not None and not path.name:
+        path = path.resolve()
     if ledger is None and path is None:
         raise ledger_needed()
     if not isinstance(budget, Budget):
@@ -72,9 +86,19 @@ def protect(
     name = table if table is not None else path.stem if path is not None else "data"
     schema = Schema(name, unit, columns)
     place = Path(ledger) if ledger is not None else Path(path or "").with_suffix(".ledger")
-    engine = DuckDBEngine(source, schema)
+    engine = DuckDBEngine(source, schema, source_table=source_table, limits=limits)
     opened = Ledger(place, schema=schema, budget=budget, anchor=None if anchor is None else Path(anchor))
-    return Session(schema, budget, engine, opened, analyst)
+    opening = opening_table(
+        source,
+        schema,
+        budget,
+        ledger=place,
+        anchor=anchor,
+        analyst=analyst,
+        source_table=source_table,
+        limits=limits,
+    )
+    return Session(schema, budget, engine, opened, analyst, opening)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +106,7 @@ class Prepared:
     """A question that has been certified and not yet paid for."""
 
     spend: Fraction
+    delta: Fraction | None
     certified: Certified
     columns: tuple[OutputColumn, ...]
     after: After
@@ -91,7 +116,15 @@ class Prepared:
 class Session:
     """One analyst's view of one private table."""
 
-    def __init__(self, schema: Schema, budget: Budget, engine: DuckDBEngine, ledger: Ledger, analyst: str) -> None:
+    def __init__(
+        self,
+        schema: Schema,
+        budget: Budget,
+        engine: DuckDBEngine,
+        ledger: Ledger,
+        analyst: str,
+        opening: str | None = None,
+    ) -> None:
         if not isinstance(analyst, str) or not 0 < len(analyst) <= LONGEST_NAME or not analyst.isprintable():
             raise UsageError("an analyst needs a name.", 'E.g. analyst="research".')
         self.schema = schema
@@ -99,45 +132,101 @@ class Session:
         self.ledger = ledger
         self._terms = Terms(budget)
         self._engine = engine
+        self._opening = opening
         self._entropy = SystemEntropy()
 
     def ask(
-        self, question: str, *, spend: Number | None = None, fresh: bool = False, request: str | None = None
+        self, question: str, *, spend: Number | Spend | None = None, fresh: bool = False, request: str | None = None
     ) -> Answer:
         """Answer a question: certify it, pay for it, then look.
 
         Claim: nothing but the noisy release depends on the data; the charge is on disk before the engine runs and is
         never refunded. The same question again is free and identical, unless `fresh`; `request` makes a retry safe.
         """
-        prepared = self._prepare(question, spend)
-        certified = prepared.certified
-        payment = Payment(certified, self.analyst, prepared.spend, self._engine.version(), fresh, _request(request))
+        return self._answer([question], spend, fresh, request)[0]
+
+    def ask_all(
+        self,
+        questions: Sequence[str],
+        *,
+        spend: Number | Spend | None = None,
+        fresh: bool = False,
+        request: str | None = None,
+    ) -> list[Answer]:
+        """Answer several questions for one charge, which each gets an equal part of.
+
+        Claim: as `ask`; all are paid for together, or none is. The cost in each answer is that of all.
+        """
+        if isinstance(questions, str) or not 1 <= len(questions) <= MOST_QUESTIONS:
+            raise UsageError(f"ask_all takes a list of 1 to {MOST_QUESTIONS} questions.", "ask takes one.")
+        return self._answer(questions, spend, fresh, request)
+
+    def _answer(
+        self, questions: Sequence[str], spend: Number | Spend | None, fresh: bool, request: str | None
+    ) -> list[Answer]:
+        first, *others = prepared = [self._prepare(question, spend, len(questions)) for question in questions]
+        payment = Payment(
+            first.certified,
+            self.analyst,
+            first.spend,
+            self._engine.version(),
+            fresh,
+            _request(request),
+            tuple(other.certified for other in others),
+        )
         paid = self.ledger.charge(payment)
         if isinstance(paid, Stored):
             released, when = paid.release, paid.when
         else:
-            integers = gather(certified.plan, [self._engine.run(sql) for sql in prepared.sql])
-            released = self.ledger.store(release(certified, paid, integers, self._entropy))
+            with leaving_at_a_tick():
+                made = []
+                for one in prepared:
+                    found = gather(one.certified.plan, [self._engine.run(sql) for sql in one.sql])
+                    made.append(release(one.certified, paid, found, self._entropy))
+                released = self.ledger.store(replace(made[0], others=tuple(made[1:])))
             when = now()
-        return finish(
-            question,
-            certified,
-            prepared.columns,
-            released,
-            cost=self._terms.cost(prepared.spend),
-            balance=self.budget,
-            when=when,
-            cached=isinstance(paid, Stored),
-            after=prepared.after,
-        )
+        cost = payment.cost
+        return [
+            finish(
+                question,
+                one.certified,
+                one.columns,
+                values,
+                cost=self._terms.cost(first.spend, cost.delta),
+                balance=self.budget,
+                when=when,
+                cached=isinstance(paid, Stored),
+                after=one.after,
+                more=self.ledger.fits(self.analyst, cost.amount, cost.delta),
+                repeat=None if self._opening is None or others else Repeat(self._opening, first.spend, first.delta),
+            )
+            for question, one, values in zip(questions, prepared, (released, *released.others), strict=True)
+        ]
 
-    def explain(self, question: str, *, spend: Number | None = None) -> Explanation:
+    def explain(self, question: str, *, spend: Number | Spend | None = None) -> Explanation:
         """Plan, sensitivity, cost, expected error and SQL of a question; touches neither data nor budget."""
         prepared = self._prepare(question, spend)
         certified = prepared.certified
-        return explain(
-            question, certified, prepared.columns, ";\n".join(prepared.sql), self._terms.cost(prepared.spend)
-        )
+        cost = self._terms.cost(prepared.spend, certified.cost.delta)
+        return explain(question, certified, prepared.columns, ";\n".join(prepared.sql), cost)
+
+    def query(self) -> Builder:
+        """A question in steps: `session.query().group_by("sex").count("n").ask(spend=0.5)`."""
+        return Builder(self, self.schema.table)
+
+    def spend_for(
+        self, question: str, *, error: Number, column: str | None = None, confidence: float = CONFIDENCE
+    ) -> float:
+        """The smallest spend, to three digits, whose error bar is at most ±error; touches neither data nor budget.
+
+        For a COUNT or a SUM, whose error is known beforehand; `column` says which, if there are several numbers.
+        """
+        check_confidence(confidence)
+        return spend_for(lambda spend: self._expected(question, spend, column, confidence), error)
+
+    def questions_left(self, spend: Number) -> int:
+        """How many more questions at this spend would be granted, counted in the ledger's own currency."""
+        return self.ledger.fits(self.analyst, self._terms.price(exact_positive(spend, "spend")).amount)
 
     def bounds(
         self, column: str, *, spend: Number | None = None, upper: Number | None = None, points: int = 150
@@ -189,17 +278,26 @@ class Session:
     ) -> None:
         self.close()
 
-    def _prepare(self, question: str, spend: Number | None) -> Prepared:
+    def _expected(self, question: str, spend: Fraction, column: str | None, confidence: float) -> float:
+        prepared = self._prepare(question, spend)
+        mechanisms = tuple(release.mechanism for release in prepared.certified.releases)
+        return error_of(prepared.columns, mechanisms, column, confidence)
+
+    def _prepare(self, question: str, spend: Number | Spend | None, together: int = 1) -> Prepared:
+        """A question certified at an equal part of what all that are asked together may cost."""
         if spend is None:
             raise missing_argument("spend", "spend=0.5")
-        amount = exact_positive(spend, "spend")
-        price = self._terms.price(amount)
+        wanted = spend if isinstance(spend, Spend) else Spend(spend)
+        whole = self._terms.price(wanted.epsilon)
+        price = Cost(whole.currency, whole.amount / together)
         bound = bind(parse(question), self.schema)
         draft = rewrite(bound)
-        plan = allocate(bound, draft, self.schema, price)
+        plan = allocate(bound, draft, self.schema, price, self._terms.for_keys(wanted.delta))
         certified = certify(plan, self.schema, price.currency)
         sql = tuple(emit(part.plan, self.schema) for part in parts(plan))
-        return Prepared(amount, certified, draft.columns, bound.after, sql)
+        if wanted.delta is not None and not plan.open and together == 1:
+            raise delta_unused()
+        return Prepared(wanted.epsilon, wanted.delta, certified, draft.columns, bound.after, sql)
 
 
 def _request(request: str | None) -> str | None:

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 import sfumato as sf
+from sfumato.anonymise.counts import Pairs, Table
 from tests.anonymise import oracle
 
 RIVERS = {"Oder": ("Baltic", "*"), "Vistula": ("Baltic", "*"), "Rhine": ("North", "*"), "Elbe": ("North", "*")}
@@ -56,12 +57,35 @@ def test_hierarchical_distance(seed: int) -> None:
     assert found.t == pytest.approx(oracle.t_of(table, ["group"], "value", ground), abs=1e-9)
 
 
-def test_many_values_are_measured_in_slices(monkeypatch: pytest.MonkeyPatch) -> None:
-    source = np.random.default_rng(1)
-    table = pd.DataFrame({"group": source.integers(300, size=4000), "value": source.integers(500, size=4000)})
-    whole = sf.anonymise.verify(table, ["group"], sensitive="value")
-    monkeypatch.setattr("sfumato.anonymise.criteria.CELLS", 5000)
-    assert sf.anonymise.verify(table, ["group"], sensitive="value").to_dict() == pytest.approx(whole.to_dict())
+@pytest.mark.parametrize("distance", ["equal", "ordered", "hierarchical"])
+@pytest.mark.parametrize("seed", range(4))
+def test_many_values_are_measured_in_pairs(seed: int, distance: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = np.random.default_rng(seed)
+    size, groups = (500, 300) if seed else (3, 2)
+    table = pd.DataFrame({"group": source.integers(groups, size=4000), "value": source.integers(size, size=4000)})
+    rule = {"value": "intervals:5,20,100"} if distance == "hierarchical" else None
+    wish = {"sensitive": "value", "distance": distance, "hierarchies": rule}
+    whole = sf.anonymise.verify(table, ["group"], **wish)
+    monkeypatch.setattr("sfumato.anonymise.counts.CELLS", 5)
+    assert sf.anonymise.verify(table, ["group"], **wish).to_dict() == pytest.approx(whole.to_dict(), rel=1e-12)
+
+
+def test_pairs_say_the_same_of_every_group() -> None:
+    source = np.random.default_rng(7)
+    groups, codes = source.integers(1, 40, size=900), source.integers(0, 25, size=900)
+    counts, whole = source.integers(1, 5, size=900).astype(float), source.integers(0, 9, size=25).astype(float)
+    ladder = (np.arange(25), np.arange(25) // 4, np.arange(25) // 12, np.zeros(25, dtype=int))
+    # The first group and the last are empty.
+    table = Table(np.bincount(groups * 25 + codes, weights=counts, minlength=41 * 25).reshape(41, 25))
+    order = np.unique(groups * 25 + codes)
+    pairs = Pairs(order // 25, order % 25, table.cells[order // 25, order % 25], 41)
+    for measure in ("distinct", "entropy"):
+        assert getattr(pairs, measure)() == pytest.approx(getattr(table, measure)())
+    for rank in (1, 2, 5):
+        assert pairs.recursive(rank) == pytest.approx(table.recursive(rank))
+    assert pairs.equal(whole) == pytest.approx(table.equal(whole), abs=1e-12)
+    assert pairs.ordered(whole) == pytest.approx(table.ordered(whole), abs=1e-12)
+    assert pairs.hierarchical(whole, ladder) == pytest.approx(table.hierarchical(whole, ladder), abs=1e-12)
 
 
 def test_several_sensitive_columns_count_by_the_worst() -> None:

@@ -1,5 +1,7 @@
 """What a value is called at each level."""
 
+import random
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,7 @@ import pytest
 from sfumato.anonymise import Hierarchy
 from sfumato.anonymise.columns import code
 from sfumato.anonymise.hierarchies import hierarchy, levels
+from sfumato.anonymise.spelling import skeleton, skeletons
 from sfumato.errors import UsageError
 
 
@@ -103,3 +106,19 @@ def test_loss_counts_the_values_under_a_label() -> None:
     column = code(pa.table({"x": ["a", "b", "c"]}), "x")
     found = levels(column, hierarchy([("a", "v"), ("b", "v"), ("c", "w"), ("d", "w"), ("e", "w")]))
     assert [list(loss) for loss in found.loss] == [[0, 0, 0], [1 / 4, 0], [1]]
+
+
+def test_columns_of_texts_are_spelt_as_one_text_is() -> None:
+    source = random.Random(0)
+    signs = "aB \t\n\x0b\x1c\x1f\r\f é\u200bА0'İ\u00a0\u3000"
+    texts = ["".join(source.choice(signs) for _ in range(source.randrange(7))) for _ in range(5_000)]
+    assert skeletons(pa.array([*texts, None])).to_pylist() == [*map(skeleton, texts), None]
+
+
+def test_edges_of_intervals_are_exact() -> None:
+    numbers = [0.1 * step for step in range(-30, 31)] + [float(2**53 - 1), -7, 7]
+    for width in ("0.1", "0.3", "1", "7"):
+        for number, (_, label, _) in zip(numbers, climbed(numbers, f"intervals:{width}"), strict=True):
+            low, high = (Fraction(end) for end in str(label)[1:-1].split(", "))
+            if number < 2**50:
+                assert low <= Fraction(repr(number)) < high

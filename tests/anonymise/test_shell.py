@@ -163,13 +163,13 @@ def test_mistakes(folder: Path, capsys: pytest.CaptureFixture[str], call: list[s
 
 
 def test_slow_work_shows_a_bar(monkeypatch: pytest.MonkeyPatch) -> None:
-    from sfumato.cli import anonymise_output
+    from sfumato.cli import progress as bars
 
     started: list[Any] = []
-    monkeypatch.setattr(anonymise_output, "SLOW", 0.0)
-    monkeypatch.setattr(anonymise_output.Console, "is_terminal", property(lambda self: True))
-    monkeypatch.setattr(anonymise_output.Progress, "start", lambda self: started.append(self))
-    with anonymise_output.progress("…") as report:
+    monkeypatch.setattr(bars, "SLOW", 0.0)
+    monkeypatch.setattr(bars.Console, "is_terminal", property(lambda self: True))
+    monkeypatch.setattr(bars.Progress, "start", lambda self: started.append(self))
+    with bars.progress("…") as report:
         assert not started
         report(0.5)
         report(0.7)

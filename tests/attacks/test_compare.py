@@ -104,7 +104,8 @@ def test_a_box_takes_its_share_of_an_interval() -> None:
     [
         ({"table": population(300)}, "the columns"),
         ({"table": population(50), "quasi": ["age"], "sensitive": "sex", "value": "income"}, "too few"),
-        ({"table": population(300), "quasi": ["sex"], "sensitive": "sex", "value": "income"}, "finite numbers"),
+        ({"table": population(300), "quasi": ["sex"], "sensitive": "zip", "value": "income"}, "finite numbers"),
+        ({"table": population(300), "quasi": ["age"], "sensitive": "sex", "value": "age"}, "as quasi and as value"),
         ({"table": population(300), "quasi": ["aeg"], "sensitive": "sex", "value": "income"}, "Did you mean"),
         ({"epsilons": []}, "no epsilon"),
         ({"epsilons": [0]}, "epsilon"),

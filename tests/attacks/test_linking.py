@@ -190,7 +190,7 @@ def test_agrees_with_the_definition(released: list[tuple[Any, Any]], auxiliary: 
         ((CLINIC, VOTERS, ["diagnosis"]), 'auxiliary table has no column "diagnosis"'),
         (([], VOTERS, ["zip"]), "released table is empty"),
         ((CLINIC, pa.table({"zip": pa.array([], pa.string())}), ["zip"]), "auxiliary table is empty"),
-        ((CLINIC, "voters.csv", ["zip"]), "auxiliary table is a str"),
+        ((CLINIC, 3, ["zip"]), "auxiliary table: a int is not a table"),
         (([{"zip": 1}, {"zip": "x"}], VOTERS, ["zip"]), "mixed types"),
         ((pa.table({"zip": [[1]]}), pa.table({"zip": [[1]]}), ["zip"]), "cannot be compared"),
         ((pa.table([[1], [2]], names=["zip", "zip"]), VOTERS, ["zip"]), 'two columns "zip"'),

@@ -56,6 +56,15 @@ def test_a_wrong_mechanism_is_flagged(draw: Callable[[float, int], Any], at_leas
     assert "VIOLATED" in str(finding)
 
 
+def test_outputs_of_numbers_and_texts_are_looked_at() -> None:
+    def leaky(x: int, count: int) -> Any:
+        return [(place % 3, "yes" if x or RNG.random() < 0.1 else "no") for place in range(count)]
+
+    finding = sf.audit.mechanism(leaky, claimed_epsilon=1, many=True, draws=5_000)
+    assert finding.violated
+    assert "no" in finding.detail
+
+
 def test_a_failure_on_one_side_is_an_event() -> None:
     def fails_on_one(x: int) -> float:
         if x and RNG.random() < 0.05:

@@ -1,16 +1,20 @@
 """The audit of Sfumato itself: complete, quiet on the originals, loud on every twin."""
 
 import json
+from fractions import Fraction
 from typing import Any
 
 import pytest
 
+import sfumato.geo as geo
 import sfumato.noise as noise
-from sfumato.audit import runs, trustless, twins
+from sfumato.audit import places, runs, trustless, twins
 from sfumato.audit.channels import every_channel
 from sfumato.audit.replay import every_question
 from sfumato.audit.shelf import AGGREGATES, MECHANISMS, Subject, aggregates
 from sfumato.cli.main import run
+from sfumato.local.make import FREQUENCIES, WAYS
+from sfumato.local.numbers import LAWS
 from sfumato.plan.nodes import Aggregate
 from tests.contract.test_mechanisms import NO_MECHANISMS
 from tests.kernel.plans import measure, plan, schema
@@ -22,6 +26,28 @@ def test_every_mechanism_and_every_aggregate_is_audited() -> None:
     audited = {name.partition(",")[0] for name in SUBJECTS}
     assert set(noise.__all__) - NO_MECHANISMS - audited == {"above_threshold_stream"}  # the same draws, one at a time
     assert {type(aggregate) for aggregate in AGGREGATES.values()} == set(Aggregate.__args__)
+
+
+def test_every_way_to_report_without_a_server_is_audited() -> None:
+    local = {name.removeprefix("local ").partition(",")[0] for name in SUBJECTS if name.startswith("local ")}
+    assert local == {*FREQUENCIES, *LAWS, "attributes", "heavy hitters"}
+    assert {f"local attributes, {way}" for way in WAYS} <= SUBJECTS.keys()
+    geographic = {name.removeprefix("geo ").partition(",")[0] for name in SUBJECTS if name.startswith("geo ")}
+    assert geographic == {"planar geometric", "planar on the globe", "metric", "words", "privtree"}
+    mechanisms = {door for door in geo.__all__ if door.islower() and callable(getattr(geo, door))}
+    no_noise = {"closest", "compare", "device", "distance_m", "draw_comparison", "draw_reports", "draw_tree", "read"}
+    assert mechanisms - no_noise - {"remap"} == {"planar", "metric", "words", "privtree"}  # a remap sees reports only
+
+
+def test_the_law_of_the_globe_is_known_around_the_position_only() -> None:
+    with pytest.raises(ValueError, match="around the position"):
+        SUBJECTS["geo planar on the globe, 1/ε apart"].law(places.THERE, Fraction(1))  # type: ignore[misc]
+
+
+def test_a_single_report_of_rappor_claims_less_than_what_is_kept() -> None:
+    subject = SUBJECTS["local rappor, one report"]
+    assert subject.epsilon < subject.price / 2
+    assert subject.with_less_noise().epsilon == subject.epsilon
 
 
 @pytest.mark.slow

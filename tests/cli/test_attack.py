@@ -39,7 +39,7 @@ def test_an_attack_as_a_table_and_as_json(shell: Shell) -> None:
     found = json.loads(shell("attack", "known_sample", "--epsilon", "0.5", "--format", "json")[1])
     assert found["attack"] == "known_sample"
     assert [case["works"] for case in found["cases"]] == [True, True, False]
-    assert found["cases"][-1]["protection"] == "rows private by themselves, epsilon 0.5"
+    assert found["cases"][-1]["protection"] == "a session, epsilon 0.5 in all"
 
 
 def test_an_attack_on_a_file(shell: Shell, people: Path, tmp_path: Path) -> None:

@@ -186,7 +186,7 @@ def test_a_file_of_another_kind(refused, policy: Path, tmp_path: Path) -> None:
     assert "it is damaged or of another kind than its name says" in refused(5, "DataUnreadable")
     policy.write_text(text.replace("people.csv", "people.xlsx"))
     (tmp_path / "people.xlsx").write_text(HEADER + ROW)
-    assert "is neither .csv nor .parquet" in refused(5, "DataUnreadable")
+    assert "is of no kind that is read here" in refused(5, "DataUnreadable")
 
 
 def test_a_vanished_file(refused, tmp_path: Path) -> None:

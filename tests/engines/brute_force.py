@@ -27,7 +27,7 @@ import pyarrow as pa
 from sfumato.engines.arrange import arrange
 from sfumato.engines.duckdb import DuckDBEngine
 from sfumato.kernel.certify import certify
-from sfumato.plan.expressions import Column, Comparison, Condition, Number
+from sfumato.plan.expressions import Arithmetic, Call, Case, Column, Comparison, Condition, Number, String
 from sfumato.plan.lattice import Lattice
 from sfumato.plan.nodes import (
     Aggregate,
@@ -44,8 +44,9 @@ from sfumato.plan.nodes import (
 from sfumato.schema.columns import Category, Float, Int
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person, Row, Unit
+from tests.reference import Reader, group_number
 
-EMITTER = [importlib.import_module(f"sfumato.engines.{name}") for name in ("expressions", "emit")]
+EMITTER = [importlib.import_module(f"sfumato.engines.{name}") for name in ("functions", "expressions", "emit")]
 
 Emit = Callable[[Plan, Schema], str]
 Kind = dict[str, Any]  # one row, without its id
@@ -57,6 +58,22 @@ KEYS: dict[str, tuple[Key, ...]] = {
     "one key": (ListedKey(Column("letter"), LETTERS),),
     "two keys": (ListedKey(Column("pair"), PAIR), ListedKey(Column("digit"), DIGITS)),
     "range key": (RangeKey(Column("level"), 0, 2),),
+    "computed key": (
+        RangeKey(
+            Arithmetic(
+                "*", Call("FLOOR", (Arithmetic("/", Column("level"), Number(Fraction(2))),)), Number(Fraction(2))
+            ),
+            0,
+            1,
+            Fraction(2),
+        ),
+    ),
+    "key by case": (
+        ListedKey(
+            Case(((Comparison("=", Column("letter"), String("a")), String("first")),), Column("letter")),
+            ("first", "b"),
+        ),
+    ),
 }
 KEY_VALUES: dict[str, list[Kind]] = {
     "no key": [{}],
@@ -68,6 +85,8 @@ KEY_VALUES: dict[str, list[Kind]] = {
         {"pair": None, "digit": 2},
     ],
     "range key": [{"level": value} for value in (0, 1, 2, 3, None)],
+    "computed key": [{"level": value} for value in (0, 1, 2, 4, None)],
+    "key by case": [{"letter": value} for value in ("a", "b", "c", "first", None)],
 }
 # Far outside every bound on both sides, inside, and missing.
 VALUES: list[Kind] = [
@@ -153,7 +172,7 @@ class Shape:
 
     def counts(self, kind: Kind) -> bool:
         """Whether a row of this kind may have any effect at all."""
-        declared = all(kind[key.column.name] in key.values for key in KEYS[self.keys])
+        declared = group_number(self.plan, kind, Reader(self.schema)) is not None
         return declared and (kind["kept"] == 1 or not self.where)
 
 
@@ -331,7 +350,7 @@ def _corners(shape: Shape) -> Iterator[list[tuple[int | None, Kind]]]:
 def twin(*changes: tuple[str, str]) -> Emit:
     """The emitter with some of its text changed: a broken twin."""
     source = "\n".join(inspect.getsource(module) for module in EMITTER)
-    source = re.sub(r"^from sfumato\.engines\.expressions import [^\n]*$", "", source, flags=re.MULTILINE)
+    source = re.sub(r"^from sfumato\.engines\.(?:functions|expressions) import [^\n]*$", "", source, flags=re.MULTILINE)
     for right, wrong in changes:
         assert source.count(right) == 1, f"{right!r} occurs {source.count(right)} times in the emitter"
         source = source.replace(right, wrong)

@@ -31,6 +31,7 @@ from sfumato.schema.columns import Category, Float, Identifier, Int, Text
 from sfumato.schema.columns import Column as Declared
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person, Row, Unit
+from tests.engines.stores import stored_as
 
 CANARY = "canary-7351"
 WHO = "who"
@@ -119,6 +120,12 @@ STORES: dict[str, Callable[[Path], Any]] = {
     "parquet dictionary": lambda folder: as_parquet(folder, DICTIONARY),
     "parquet small types": lambda folder: as_parquet(folder, SMALL),
     "parquet row groups": lambda folder: as_parquet(folder, row_group_size=2, compression="zstd"),
+    "json lines": lambda folder: stored_as("json lines", CROWD, folder),
+    "duckdb": lambda folder: stored_as("duckdb", CROWD, folder),
+    "duckdb named .db": lambda folder: stored_as("duckdb", CROWD, folder).rename(folder / "crowd.db"),
+    "sqlite": lambda folder: stored_as("sqlite", CROWD, folder),
+    "sqlite named .db": lambda folder: stored_as("sqlite", CROWD, folder).rename(folder / "crowd.db"),
+    "directory": lambda folder: stored_as("directory", CROWD, folder),
     "parquet dataset": lambda folder: pyarrow.dataset.dataset(as_parquet(folder)),
 }
 
@@ -522,7 +529,7 @@ def test_the_wrong_file_is_refused(tmp_path: Path) -> None:
         assert words in refusal(tmp_path / name, schema).message
     for name in ("people.txt", "people", "people.json", "people.csv.gz"):
         (tmp_path / name).write_text(f"age\n{CANARY}\n", encoding="utf-8")
-        assert "neither .csv nor .parquet" in refusal(tmp_path / name, schema).message
+        assert "of no kind that is read" in refusal(tmp_path / name, schema).message
 
 
 @pytest.mark.parametrize(
@@ -565,13 +572,13 @@ def test_a_path_is_one_file_and_no_pattern(name: str, ending: str, tmp_path: Pat
         assert answer(tmp_path / f"{name}.{ending}", schema_of(x=Int(0, 9))) == [(3,)]
 
 
-@pytest.mark.parametrize("store", ["arrow", "pandas", "polars", "csv", "parquet"])
+@pytest.mark.parametrize("store", ["arrow", "pandas", "polars", "csv", "parquet", "duckdb", "sqlite", "directory"])
 def test_a_missing_column_is_named_with_the_nearest_one(store: str, tmp_path: Path) -> None:
     source = STORES[store](tmp_path)
     message = refusal(source, schema_of(agee=Int(0, 9))).message
     assert message == 'the data has no column "agee". Did you mean "age"?'
-    assert "no column" in refusal(STORES[store](tmp_path), schema_of(Person("id", 1, 1), age=Int(0, 9))).message
-    assert 'mean "age"' in refusal(STORES[store](tmp_path), schema_of(AGE=Int(0, 9))).message
+    assert "no column" in refusal(source, schema_of(Person("id", 1, 1), age=Int(0, 9))).message
+    assert 'mean "age"' in refusal(source, schema_of(AGE=Int(0, 9))).message
 
 
 def test_names_that_differ_in_case_only_are_never_mixed_up() -> None:
@@ -676,13 +683,16 @@ def test_many_threads_may_ask_at_once() -> None:
 visible_to_replacement_scans = CROWD
 
 
-@pytest.mark.parametrize("store", ["arrow", "csv", "parquet"])
+@pytest.mark.parametrize("store", ["arrow", "csv", "parquet", "json lines", "duckdb", "sqlite", "directory"])
 def test_the_engine_is_locked_in(store: str, tmp_path: Path) -> None:
     other = tmp_path / "other.csv"
     other.write_text(f"x\n{CANARY}\n", encoding="utf-8")
     pyarrow.parquet.write_table(CROWD, tmp_path / "other.parquet")
     out = tmp_path / "out.csv"
+    other_database = stored_as("duckdb", CROWD, tmp_path, "other")
     engine = DuckDBEngine(STORES[store](tmp_path), schema_of(age=Int(0, 9)))
+    if store == "directory":
+        pyarrow.parquet.write_table(CROWD, tmp_path / "people" / "later.parquet")
     for sql in (
         f"SELECT * FROM read_csv('{other}')",
         f"SELECT * FROM read_text('{other}')",
@@ -696,6 +706,9 @@ def test_the_engine_is_locked_in(store: str, tmp_path: Path) -> None:
         f"COPY data FROM '{other}'",
         f"EXPORT DATABASE '{tmp_path / 'export'}'",
         f"ATTACH '{tmp_path / 'new.db'}'",
+        f"ATTACH '{other_database}' (READ_ONLY)",
+        f"SELECT * FROM read_parquet('{tmp_path}/*.parquet')",
+        f"SELECT * FROM read_parquet('{tmp_path / 'people' / 'later.parquet'}')",
         f"CREATE TABLE copied AS SELECT * FROM '{other}'",
         "SELECT * FROM visible_to_replacement_scans",
         "SELECT * FROM read_csv('http://127.0.0.1:1/x.csv')",

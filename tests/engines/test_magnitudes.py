@@ -38,7 +38,7 @@ def cells_of(
     plan = Plan("t", unit, None, keys, (Measure(UnboundedSum(cells, TENTH), "laplace", Fraction(1)),))
     engine = DuckDBEngine(content, schema)
     try:
-        found = arrange.gather(plan, [engine.run(emitter.emit(part.plan, schema)) for part in parts(plan)])
+        found = arrange.gather(plan, [engine.run(emitter.emit(part.plan, schema)) for part in parts(plan)]).entries
     finally:
         engine.close()
     return [row[0] for row in found]  # type: ignore[misc]
@@ -108,7 +108,7 @@ def test_too_many_rows_to_add_up_are_refused() -> None:
 
 def test_a_cell_that_comes_twice_is_added_up() -> None:
     plan = Plan("t", Row(), None, (), (Measure(UnboundedSum(WHOLE, TENTH), "laplace", Fraction(1)),))
-    ((entry,),) = arrange.gather(plan, [[(250, 5, 5), (250, 2, 2)]])
+    ((entry,),) = arrange.gather(plan, [[(250, 5, 5), (250, 2, 2)]]).entries
     assert entry == Weighed(entry.cells, (7,))  # type: ignore[union-attr]
     assert entry.cells.counts.tolist() == [7]  # type: ignore[union-attr]
 

@@ -104,6 +104,56 @@ def test_bad_rows_are_named_never_dropped_in_silence(tmp_path: Path) -> None:
     assert problems == REASONS
 
 
+def test_torn_rows_are_named_by_their_number(tmp_path: Path) -> None:
+    """Too many or too few fields; rows after them keep the number they have in the file."""
+    path = tmp_path / "torn.csv"
+    path.write_text('lat,lon,note\n1,2,"a\nb"\n3,4\n5,6,,7\n8,9,\n95,1,\n10,11,\n')
+    with pytest.raises(UsageError, match="1 row holds no position: row 2: it has 2 fields, the header 3"):
+        sf.geo.read(path)
+    lat, _, problems = sf.geo.read(path, on_bad="skip")
+    assert lat.tolist() == [1.0, 8.0, 10.0]
+    assert problems == [
+        (2, "it has 2 fields, the header 3"),
+        (3, "it has 4 fields, the header 3"),
+        (5, "the latitude is beyond a pole (swapped with the longitude?)"),
+    ]
+
+
+def test_a_torn_row_far_into_a_pipe_is_named() -> None:
+    rows = b"lat,lon\n" + b"12.5,13.25\n" * 300_000 + b"1,2,3\n"
+    with pytest.raises(UsageError, match="row 300001: it has 3 fields, the header 2"):
+        sf.geo.read(io.BytesIO(rows))
+
+
+def test_a_row_with_two_faults_is_one_row() -> None:
+    with pytest.raises(UsageError, match=r"1 row holds no position: row 1: the latitude .*, the longitude "):
+        sf.geo.read(pd.DataFrame({"lat": [None], "lon": ["x"]}))
+
+
+def test_lines_of_objects_with_a_latitude_and_a_longitude(tmp_path: Path) -> None:
+    path = tmp_path / "points.jsonl"
+    path.write_text('{"Latitude": 1, "lng": 2}\n{"lat": 3}\n{"y": "4", "x": 5}\n[1, 2]\n')
+    lat, lon, problems = sf.geo.read(path, on_bad="skip")
+    assert (lat.tolist(), lon.tolist()) == ([1.0, 4.0], [2.0, 5.0])
+    assert [row for row, _ in problems] == [2, 4]
+    path.write_text('{"a": 1, "b": 2}\n')
+    assert sf.geo.read(path, lat="b", lon="a")[0].tolist() == [2.0]
+    assert sf.geo.read(path, lat="b", lon="a", kind="jsonl")[1].tolist() == [1.0]
+
+
+def test_parquet_from_a_stream(tmp_path: Path) -> None:
+    path = tmp_path / "points.parquet"
+    pyarrow.parquet.write_table(pa.table({"lat": [1.0], "lon": [2.0]}), path)
+    assert sf.geo.read(io.BytesIO(path.read_bytes()), kind="parquet")[0].tolist() == [1.0]
+    with pytest.raises(DataUnreadable, match="not a Parquet file"):
+        sf.geo.read(io.BytesIO(b"lat,lon"), kind="parquet")
+
+
+def test_nothing_at_all_is_said_to_be_empty() -> None:
+    with pytest.raises(DataUnreadable, match="it is empty"):
+        sf.geo.read(io.BytesIO(b""))
+
+
 def test_bad_rows_of_a_table_and_of_geojson(tmp_path: Path) -> None:
     frame = pd.DataFrame({"lat": ["1", None, "x"], "lon": ["2", "3", "4"]})
     assert [row for row, _ in sf.geo.read(frame, on_bad="skip")[2]] == [2, 3]
@@ -169,7 +219,6 @@ def test_columns_can_be_named(tmp_path: Path) -> None:
         ("a.parquet", b"PAR1", "damaged"),
         ("a.geojson", b"{", "not JSON"),
         ("a.geojson", b'{"type": "LineString"}', "neither a FeatureCollection"),
-        ("a.csv", b"lat,lon\n1,2\n1,2,3\n", "as many fields"),
         ("a.csv", b"\xff\xfe,lon\n", "UTF-8"),
     ],
 )

@@ -239,6 +239,8 @@ def test_no_points_at_all() -> None:
     [
         {"epsilon": 0},
         {"epsilon": 1000},
+        {"epsilon": 1e-20},
+        {"epsilon": 1, "structure": 1e-12},
         {"epsilon": 1, "structure": 1},
         {"epsilon": 1, "points_per_person": 0},
         {"epsilon": 1, "box": (0, 0, 0, 1)},

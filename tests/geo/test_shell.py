@@ -9,6 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import pyarrow.csv
+import pyarrow.parquet
 import pytest
 
 from tests.entropy import SeededEntropy
@@ -75,6 +77,74 @@ def test_a_pipe(points: Path) -> None:
     assert done.returncode == 0
     assert done.stdout.count(b"\n") == 2001
     assert b"row 2001 left out: the latitude is beyond a pole" in done.stderr
+
+
+@pytest.mark.parametrize("old", [None, "what was there before"])
+def test_a_file_is_written_whole_or_not_at_all(shell: Shell, points: Path, tmp_path: Path, old: str | None) -> None:
+    target = tmp_path / "reports.csv"
+    if old is not None:
+        target.write_text(old)
+    points.write_text(points.read_text() + "100,1\n")
+    code, _, err = shell("geo", "report", points, "--format", "csv", "--output", target)
+    assert code == 2
+    assert "row 2001" in err
+    assert (target.read_text() if target.exists() else None) == old
+    code, _, _ = shell("geo", "report", points, "--format", "csv", "--output", target, "--skip-bad")
+    assert code == 0
+    assert target.read_text().count("\n") == 2001
+    assert not list(tmp_path.glob("*.part"))
+
+
+@pytest.mark.parametrize("more", [[], ["--remap"]])
+def test_reports_at_public_places(shell: Shell, points: Path, tmp_path: Path, more: list[str]) -> None:
+    places = tmp_path / "places.csv"
+    places.write_text("name,lat,lon\na,39.91,116.31\nb,39.94,116.34\n")
+    code, out, err = shell("geo", "report", points, "--places", places, *more, "--format", "csv")
+    assert code == 0, err
+    assert set(out.split()) == {"lat,lon", "39.91000,116.31000", "39.94000,116.34000"}
+    code, out, _ = shell("geo", "report", "--at", "39.9,116.3", "--places", places, *more, "--format", "json")
+    assert len(json.loads(out)["reports"]) == 1
+
+
+def test_a_device_of_the_system_is_written_to_directly(shell: Shell, points: Path) -> None:
+    code, _, err = shell("geo", "report", points, "--format", "csv", "--output", "/dev/null")
+    assert code == 0, err
+
+
+def test_a_remap_needs_places(shell: Shell) -> None:
+    code, _, err = shell("geo", "report", "--at", "39.9,116.3", "--remap")
+    assert code == 2
+    assert "--places" in err
+
+
+def test_lines_of_json_and_parquet_from_a_pipe(points: Path) -> None:
+    table = pyarrow.csv.read_csv(points)
+    lines = "".join(json.dumps(row) + "\n" for row in table.to_pylist()).encode()
+    parquet = io.BytesIO()
+    pyarrow.parquet.write_table(table, parquet)
+    for kind, content in (("ndjson", lines), ("parquet", parquet.getvalue())):
+        for command, more in (("report", []), ("heatmap", ["--epsilon", "1", "--box", "39,116,41,117"])):
+            done = subprocess.run(
+                [
+                    sys.executable,
+                    "-m",
+                    "sfumato",
+                    "geo",
+                    command,
+                    "-",
+                    "--input-format",
+                    kind,
+                    "--format",
+                    "json",
+                    *more,
+                ],
+                input=content,
+                capture_output=True,
+                timeout=120,
+            )
+            assert done.returncode == 0, done.stderr
+            found = json.loads(done.stdout)
+            assert len(found["reports"]) == 2000 if command == "report" else len(found) > 4
 
 
 @pytest.mark.parametrize("name", ["map.html", "map.png", "map.svg"])

@@ -15,9 +15,13 @@ from sfumato.plan.expressions import (
     AllOf,
     AnyOf,
     Arithmetic,
+    Call,
+    Case,
     Column,
     Comparison,
+    Day,
     IsNull,
+    Matches,
     Negative,
     Not,
     Number,
@@ -129,7 +133,7 @@ def test_too_many_groups_are_refused() -> None:
     most = RangeKey(Column("age"), 1, MOST_GROUPS)
     assert certify(plan(measure(), keys=(most,)), schema(), "epsilon")
     refused("group", plan(measure(), keys=(RangeKey(Column("age"), 0, MOST_GROUPS),)), schema(), "epsilon")
-    refused("group", plan(measure(), keys=(BY_SEX, replace(most, column=Column("income")))), schema(), "epsilon")
+    refused("group", plan(measure(), keys=(BY_SEX, replace(most, expression=Column("income")))), schema(), "epsilon")
 
 
 def test_no_group_at_all_is_refused() -> None:
@@ -167,6 +171,12 @@ def holding(column: Column) -> dict[str, Any]:
         "right": Comparison("<", String("a"), column),
         "arithmetic": Comparison("<", Arithmetic("+", Number(Fraction(1)), column), Number(Fraction(1))),
         "negative": Comparison("<", Negative(column), Number(Fraction(1))),
+        "function": IsNull(Call("COALESCE", (Number(Fraction(1)), column))),
+        "branch": IsNull(Case(((IsNull(Column("age")), column),), None)),
+        "when": IsNull(Case(((IsNull(column), Number(Fraction(1))),), Number(Fraction(2)))),
+        "else": IsNull(Case(((IsNull(Column("age")), Number(Fraction(1))),), column)),
+        "pattern": Matches("like", column, "a%"),
+        "date": Comparison("<", Day("2024-01-31"), column),
         "one of": OneOf(column, (String("a"), Number(Fraction(2)))),
         "null": IsNull(column),
         "not": Not(test),
@@ -185,7 +195,7 @@ def test_a_column_is_found_wherever_it_hides(kind: str) -> None:
 @pytest.mark.parametrize("column", [NAME, ELSEWHERE])
 def test_keys_and_values_are_looked_up_too(column: Column) -> None:
     reason = "identifier" if column is NAME else "no column"
-    refused(reason, plan(measure(), keys=(replace(BY_SEX, column=column),)), schema(), "epsilon")
+    refused(reason, plan(measure(), keys=(replace(BY_SEX, expression=column),)), schema(), "epsilon")
     for aggregate in (CountValues(column), Sum(column, AGE), CentredSum(Negative(column), AGE)):
         refused(reason, plan(measure(aggregate)), schema(), "epsilon")
 

@@ -2,8 +2,10 @@
 
 import json
 from concurrent.futures import ProcessPoolExecutor
-from math import exp
+from itertools import product
+from math import exp, inf, log, prod
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -74,7 +76,7 @@ def test_m1_rappor_varies_its_reports_and_still_tells_no_more() -> None:
     for _ in range(365):
         _, rows = scheme.instantaneous(kept, entropy)  # type: ignore[attr-defined]
         seen += np.unpackbits(rows, axis=1, bitorder="little")
-    filters = np.unpackbits(scheme._filters()[0], axis=1, bitorder="little").astype(float)  # type: ignore[attr-defined]
+    filters = np.unpackbits(scheme.filters()[0], axis=1, bitorder="little").astype(float)  # type: ignore[attr-defined]
     guess = np.argmax(seen @ filters.T, axis=1)
     assert np.mean(guess == truth) <= allowed(epsilon, people)
     assert np.mean(guess == truth) > 0.6, "the attack must come near"
@@ -88,6 +90,44 @@ def test_without_memory_the_same_attack_wins() -> None:
         rows = protocol.estimate(protocol.randomise([truth] * 31, entropy=entropy)).rows
         hits += (rows[1]["unbiased"] > rows[0]["unbiased"]) == (truth == "yes")
     assert hits / 200 > 0.97
+
+
+def test_memory_protects_values_and_shows_the_pattern() -> None:
+    """By enumeration, three values, ε = 1: one pattern loses at most 2ε; to come back or go on is told apart."""
+    values, q = range(3), exp(1) / (exp(1) + 2)
+
+    def law(history: tuple[int, ...]) -> dict[tuple[int, ...], float]:
+        found: dict[tuple[int, ...], float] = {}
+        for draws in product(values, repeat=len(set(history))):
+            stored = dict(zip(dict.fromkeys(history), draws, strict=True))
+            chance = prod(q if value == told else (1 - q) / 2 for value, told in stored.items())
+            sent = tuple(stored[value] for value in history)
+            found[sent] = found.get(sent, 0) + chance
+        return found
+
+    def loss(one: tuple[int, ...], two: tuple[int, ...]) -> float:
+        first, second = law(one), law(two)
+        return max(log(chance / second[sent]) if sent in second else inf for sent, chance in first.items())
+
+    assert loss((0, 1, 0), (2, 0, 2)) == pytest.approx(2)
+    assert loss((0, 1, 2), (0, 1, 0)) == inf
+    entropy = SeededEntropy("pattern")
+    protocol = sf.local.protocol("grr", domain=values, epsilon=1)
+    back = [[device.report(value)["report"] for value in (0, 1, 0)] for device in _devices(protocol, entropy)]
+    on = [[device.report(value)["report"] for value in (0, 1, 2)] for device in _devices(protocol, entropy)]
+    assert all(first == third for first, _, third in back)
+    assert not all(first == third for first, _, third in on)
+
+
+def _devices(protocol: Any, entropy: SeededEntropy) -> list[Device]:
+    return [Device(protocol, budget=3, entropy=entropy) for _ in range(100)]
+
+
+def test_a_device_that_cannot_write_says_so(tmp_path: Path) -> None:
+    protocol = sf.local.protocol("grr", domain=["no", "yes"], epsilon=1)
+    (tmp_path / "me.json.new").mkdir()
+    with pytest.raises(DataUnreadable, match="cannot be written"):
+        Device(protocol, path=tmp_path / "me.json")
 
 
 def test_rappor_keeps_its_permanent_response_and_varies_the_report() -> None:

@@ -3,6 +3,7 @@
 import io
 import json
 import re
+import subprocess
 import sys
 import tracemalloc
 from pathlib import Path
@@ -87,6 +88,59 @@ def test_every_format(shell: Shell, spec: str, values: str, reports: str, monkey
     out, _ = shell("estimate", f"reports.{reports}", "--spec", spec, "--format", "json")
     assert json.loads(out)["users"] == 300
     assert counts(out)["water"] == pytest.approx(100, abs=30)
+
+
+def test_a_device_reports_the_same_again_and_refuses_a_second_answer(shell: Shell, spec: str) -> None:
+    first, err = shell("report", "me.json", "tea", "--spec", spec)
+    assert "Spent epsilon 5; 0 left." in err
+    assert shell("report", "me.json", "-", "--spec", spec, stdin="tea\n")[0] == first
+    assert json.loads(first)["protocol"] == sf.local.load(spec).fingerprint
+    assert Path("me.json").stat().st_mode & 0o077 == 0
+    _, err = shell("report", "me.json", "water", "--spec", spec, code=4)
+    assert "this device has 0 left of 5" in err
+    _, err = shell("report", "me.json", "milk", "--spec", spec, code=2)
+    assert "not in the domain" in err
+    _, err = shell("report", "me.json", "tea", "--spec", spec, "--repeat", "fresh", code=2)
+    assert "needs a budget" in err
+    out, _ = shell("estimate", "--spec", spec, "--format", "json", stdin=first * 3)
+    assert json.loads(out)["users"] == 3
+
+
+def test_a_device_answers_several_questions(shell: Shell) -> None:
+    questions = ["--attribute", "drink=tea,coffee", "--attribute", "age=0:120"]
+    shell("plan", *questions, "--epsilon", "1", "--output", "several.json")
+    out, _ = shell("report", "me.json", '{"age": 30, "drink": "tea"}', "--spec", "several.json")
+    assert json.loads(out)["report"][0] in (0, 1)
+    for answer in ("tea", '{"age": 30}', "[1]"):
+        _, err = shell("report", "other.json", answer, "--spec", "several.json", code=2)
+        assert "every question" in err
+
+
+def test_parquet_from_a_pipe(spec: str) -> None:
+    write_values("parquet", Path("values.parquet"))
+    command = [sys.executable, "-m", "sfumato", "local"]
+    made = subprocess.run(
+        [*command, "randomise", "-", "--from", "parquet", "--column", "drink", "--spec", spec, "--output", "r.parquet"],
+        input=Path("values.parquet").read_bytes(),
+        capture_output=True,
+        timeout=120,
+    )
+    assert made.returncode == 0, made.stderr
+    done = subprocess.run(
+        [*command, "estimate", "-", "--from", "parquet", "--spec", spec, "--format", "json"],
+        input=Path("r.parquet").read_bytes(),
+        capture_output=True,
+        timeout=120,
+    )
+    assert json.loads(done.stdout)["users"] == 300
+    done = subprocess.run(
+        [*command, "estimate", "-", "--from", "parquet", "--spec", spec],
+        input=b"PAR1",
+        capture_output=True,
+        timeout=120,
+    )
+    assert done.returncode == 5
+    assert b"not a Parquet file" in done.stderr
 
 
 @pytest.mark.parametrize("protocol", ["rr", "grr", "sue", "oue", "olh", "hadamard", "subset", "rappor", "auto"])

@@ -29,7 +29,7 @@ QUESTIONS = [
     "SELECT k, COUNT(*), COUNT(x), SUM(x), AVG(x) FROM people GROUP BY k",
 ]
 GREEDY = mutant(
-    importlib.import_module("sfumato.query.allocate"), "spend.amount * weight / whole", "spend.amount * weight / weight"
+    importlib.import_module("sfumato.query.allocate"), "- finding) * weight / whole", "- finding) * weight / weight"
 )
 
 

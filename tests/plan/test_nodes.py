@@ -13,9 +13,13 @@ from sfumato.plan.expressions import (
     AllOf,
     AnyOf,
     Arithmetic,
+    Call,
+    Case,
     Column,
     Comparison,
+    Day,
     IsNull,
+    Matches,
     Negative,
     Not,
     Number,
@@ -23,12 +27,34 @@ from sfumato.plan.expressions import (
     String,
 )
 from sfumato.plan.lattice import Lattice
-from sfumato.plan.nodes import CentredSum, CountRows, CountValues, ListedKey, Measure, Plan, RangeKey, Sum
+from sfumato.plan.nodes import (
+    CentredSum,
+    CountDistinct,
+    CountPeople,
+    CountRows,
+    CountValues,
+    Cumulative,
+    Grid,
+    Histogram,
+    ListedKey,
+    Magnitudes,
+    Measure,
+    MostFrequent,
+    OpenKey,
+    Plan,
+    Quantiles,
+    RangeKey,
+    Selection,
+    Sum,
+    SumInCells,
+    UnboundedSum,
+)
 from sfumato.schema.unit import Person, Row
 
 AGE, ONE = Column("age"), Number(Fraction(1))
 LATTICE = Lattice(0, 5, -1)
 TEST = Comparison("=", AGE, ONE)
+GRID = Grid(AGE, Fraction(0), Fraction(5), 9)
 
 
 def plan(**changes: Any) -> Plan:
@@ -70,6 +96,9 @@ DIFFERENT: list[dict[str, Any]] = [
     {"keys": (RangeKey(AGE, 1, 2),)},
     {"keys": (RangeKey(AGE, 1, 3),)},
     {"keys": (RangeKey(AGE, 0, 3),)},
+    {"keys": (RangeKey(AGE, 0, 3, Fraction(2)),)},
+    {"keys": (RangeKey(AGE, 0, 3, Fraction(2), Fraction(1)),)},
+    {"keys": (RangeKey(Negative(AGE), 0, 3),)},
     {"measures": ()},
     measured(CountRows(), "gaussian"),
     measured(CountRows(), share=2),
@@ -85,6 +114,30 @@ DIFFERENT: list[dict[str, Any]] = [
     measured(Sum(Negative(AGE), LATTICE)),
     *({"measures": (Measure(Sum(Arithmetic(op, AGE, ONE), LATTICE), "laplace", Fraction(1)),)} for op in "+-*/"),
     measured(Sum(Arithmetic("-", ONE, AGE), LATTICE)),
+    measured(CountDistinct(AGE)),
+    measured(CountPeople()),
+    *(
+        measured(kind(grid))
+        for kind in (Histogram, Cumulative, MostFrequent)
+        for grid in (GRID, Grid(AGE, Fraction(0), Fraction(5), 8))
+    ),
+    measured(Histogram(Grid(AGE, Fraction(1), Fraction(5), 9))),
+    measured(Histogram(Grid(AGE, Fraction(0), Fraction(6), 9))),
+    measured(Histogram(Grid(ONE, Fraction(0), Fraction(5), 9))),
+    measured(Quantiles(GRID, (Fraction(1, 2),))),
+    measured(Quantiles(GRID, (Fraction(1, 4), Fraction(1, 2)))),
+    measured(MostFrequent(ListedKey(AGE, (1, 2)))),
+    measured(UnboundedSum(Magnitudes(AGE, 0, 9), Fraction(1, 10))),
+    measured(UnboundedSum(Magnitudes(AGE, 0, 9), Fraction(1, 5))),
+    measured(UnboundedSum(Magnitudes(AGE, 0, 8), Fraction(1, 10))),
+    measured(UnboundedSum(Magnitudes(AGE, -1, 9), Fraction(1, 10))),
+    measured(UnboundedSum(Magnitudes(ONE, 0, 9), Fraction(1, 10))),
+    measured(SumInCells(Magnitudes(AGE, 0, 9))),
+    {"keys": (OpenKey(AGE),)},
+    {"keys": (OpenKey(Column("name")),)},
+    {"selection": Selection(Fraction(1), Fraction(1, 2))},
+    {"selection": Selection(Fraction(1, 2), Fraction(1, 2))},
+    {"selection": Selection(Fraction(1), Fraction(1, 3))},
     {"where": TEST},
     {"where": Comparison("<", AGE, ONE)},
     {"where": Comparison("=", ONE, AGE)},
@@ -93,6 +146,19 @@ DIFFERENT: list[dict[str, Any]] = [
     {"where": Comparison("=", AGE, Column("1/1"))},
     {"where": Comparison("=", AGE, Number(Fraction(1, 2)))},
     {"where": Comparison("=", AGE, Negative(ONE))},
+    {"where": Comparison("=", AGE, Day("2024-01-31"))},
+    {"where": Comparison("=", AGE, String("2024-01-31"))},
+    {"where": Comparison("=", AGE, Call("ABS", (ONE,)))},
+    {"where": Comparison("=", AGE, Call("SIGN", (ONE,)))},
+    {"where": Comparison("=", AGE, Call("LEAST", (ONE, AGE)))},
+    {"where": Comparison("=", AGE, Call("LEAST", (AGE, ONE)))},
+    {"where": Comparison("=", AGE, Case(((TEST, ONE),), None))},
+    {"where": Comparison("=", AGE, Case(((TEST, ONE),), ONE))},
+    {"where": Comparison("=", AGE, Case(((TEST, ONE), (TEST, ONE)), None))},
+    {"where": Matches("like", AGE, "a%")},
+    {"where": Matches("starts", AGE, "a%")},
+    {"where": Matches("like", AGE, "a")},
+    {"where": OneOf(AGE, (Day("2024-01-31"),))},
     {"where": OneOf(AGE, (ONE,))},
     {"where": OneOf(AGE, (ONE, String("x")))},
     {"where": OneOf(AGE, ())},

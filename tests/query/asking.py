@@ -10,6 +10,7 @@ from sfumato.kernel.certify import Certified, certify
 from sfumato.kernel.cost import Cost
 from sfumato.ledger.terms import Terms
 from sfumato.plan.nodes import Plan
+from sfumato.plan.parts import parts
 from sfumato.query.allocate import allocate
 from sfumato.query.bind import BoundQuestion, bind
 from sfumato.query.rewrite import Draft, rewrite
@@ -31,6 +32,8 @@ COLUMNS = {
     "Two Words": sf.Int(-1, 1),
     "order": sf.Int(1, 3),
     "date": sf.Text(),
+    "born": sf.Date("1920-01-01", "2019-12-31"),
+    "seen": sf.Date(),
     "visit": sf.Int(1, 1000),
     "street": sf.Int(1, 1000),
 }
@@ -48,7 +51,7 @@ class Walk:
     price: Cost
     plan: Plan
     certified: Certified
-    sql: str
+    sql: tuple[str, ...]
 
 
 def walk(
@@ -57,5 +60,6 @@ def walk(
     price = Terms(budget).price(spend)
     bound = bind(parse(question), schema)
     draft = rewrite(bound)
-    plan = allocate(bound, draft, schema, price)
-    return Walk(bound, draft, price, plan, certify(plan, schema, price.currency), emit(plan, schema))
+    plan = allocate(bound, draft, schema, price, Terms(budget).for_keys(None))
+    sql = tuple(emit(part.plan, schema) for part in parts(plan))
+    return Walk(bound, draft, price, plan, certify(plan, schema, price.currency), sql)

@@ -45,9 +45,56 @@ FUNCTIONS = [
 ]
 
 
+def _templates(text: str) -> list[str]:
+    return [template.strip() for template in text.split(";")]
+
+
+ROW_FUNCTIONS = {
+    "number": _templates("""
+        ABS({n}); ROUND({n}, 1); FLOOR({n}); CEIL({n}); SIGN({n}); LEAST({n}, {n}); GREATEST({n}, 3); SQRT({n});
+        LN({n}); LOG10({n}); EXP({n}); POWER({n}, 2); POWER({n}, -0.5); MOD({n}, 3); {n} % 7; LENGTH({t}); YEAR({d});
+        MONTH({d}); DAYOFWEEK({d}); EXTRACT(DAY FROM {d}); BIN({n}, 10); DATE_DIFF('day', {d}, {d}); NULLIF({n}, 1);
+        CASE WHEN {c} THEN {n} ELSE {n} END; IF({c}, {n}, {n}); COALESCE({n}, 0); CASE {n} WHEN 1 THEN {n} END
+    """),
+    "text": _templates("""
+        UPPER({t}); LOWER({t}); TRIM({t}); SUBSTRING({t}, 1, 2); LEFT({t}, 1); RIGHT({t}, 3); CONCAT({t}, {t});
+        {t} || 'a'; REPLACE({t}, 'a', ''); CASE WHEN {c} THEN {t} END; COALESCE({t}, 'a')
+    """),
+    "date": _templates("DATE_TRUNC('month', {d}); COALESCE({d}, '2024-01-31'); CASE WHEN {c} THEN {d} END"),
+}
+PLAIN = {
+    "number": ["age", "income", "grade", "children", "wealth", "height", "1", "0.5"],
+    "text": ["zip", "sex", "member", "'a'"],
+    "date": ["born", "seen", "DATE '2024-01-31'"],
+}
+
+
+def typed(choose: Random, kind: str, depth: int) -> str:
+    """An expression of one kind, with functions of all kinds in it."""
+    if depth == 0 or choose.random() < 0.3:
+        return choose.choice(PLAIN[kind])
+    text = choose.choice(ROW_FUNCTIONS[kind]).strip()
+    for mark, inner in (("{n}", "number"), ("{t}", "text"), ("{d}", "date")):
+        while mark in text:
+            text = text.replace(mark, typed(choose, inner, depth - 1), 1)
+    return text.replace("{c}", typed_condition(choose, depth - 1))
+
+
+def typed_condition(choose: Random, depth: int) -> str:
+    kind = choose.choice(["number", "text", "date", "pattern"])
+    if kind == "pattern":
+        match = choose.choice(["{} LIKE 'a%'", "{} NOT ILIKE '%_B'", "STARTS_WITH({}, 'a')", "CONTAINS({}, '')"])
+        return match.format(typed(choose, "text", depth))
+    operator = choose.choice(["=", "<>"] if kind == "text" else ["=", "<>", "<", ">="])
+    return f"{typed(choose, kind, depth)} {operator} {typed(choose, kind, depth)}"
+
+
 def sentence(choose: Random) -> str:
     """Mostly a proper question; now and then with a word too many."""
-    keys = [column(choose) for _ in range(choose.choice([0, 0, 0, 1, 1, 2]))]
+    keys = [
+        column(choose) if choose.random() < 0.7 else typed(choose, choose.choice(["number", "text", "date"]), 2)
+        for _ in range(choose.choice([0, 0, 0, 1, 1, 2]))
+    ]
     calls = [aggregate(choose) + choose.choice(["", f" AS c{i}", f' AS "c {i}"']) for i in range(choose.randint(1, 3))]
     parts = [
         "SELECT",
@@ -58,7 +105,7 @@ def sentence(choose: Random) -> str:
     if choose.random() < 0.6:
         parts += ["WHERE", condition(choose, 4)]
     if keys:
-        parts += ["GROUP BY", ", ".join(keys)]
+        parts += ["GROUP BY", ", ".join(choose.choice([key, key, str(i + 1)]) for i, key in enumerate(keys))]
     if choose.random() < 0.15:
         parts.insert(choose.randrange(len(parts) + 1), choose.choice(NOISE))
     return choose.choice([" ", "\n", "  "]).join(parts)
@@ -68,7 +115,7 @@ def aggregate(choose: Random) -> str:
     name = choose.choice(["COUNT", "SUM", "AVG"] * 6 + ["MAX", "count", "Median"])
     if name == "COUNT" and choose.random() < 0.5:
         return "COUNT(*)"
-    return f"{name}({expression(choose, 3)})"
+    return f"{name}({choose.choice([expression(choose, 3), typed(choose, 'number', 3)])})"
 
 
 def column(choose: Random) -> str:
@@ -96,6 +143,8 @@ def expression(choose: Random, depth: int) -> str:
 
 def condition(choose: Random, depth: int) -> str:
     kind = choose.random()
+    if choose.random() < 0.25:
+        return typed_condition(choose, 2)
     if depth > 0 and kind < 0.35:
         return choose.choice([" AND ", " OR "]).join(condition(choose, depth - 1) for _ in range(choose.randint(2, 3)))
     if depth > 0 and kind < 0.45:

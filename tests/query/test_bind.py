@@ -111,7 +111,7 @@ def test_the_lattice_holds_the_bounds_and_is_fine(node: Expression) -> None:
 def test_a_broken_rule_of_intervals_would_be_noticed() -> None:
     """Lower times lower and upper times upper, the classic mistake, loses -3 · 5."""
     lower, upper = Fraction(-3), Fraction(5)
-    both = Range((lower, upper), True)
+    both = Range((lower, upper))
     assert not lower * lower <= lower * upper <= upper * upper
     assert binding._combine("*", both, both, "x").bounds == (lower * upper, upper * upper)
 

@@ -15,8 +15,8 @@ from sfumato.kernel.gate import Receipt, Release, release
 from sfumato.kernel.mechanisms import DiscreteGaussian
 from sfumato.ledger.ledger import Balance
 from sfumato.ledger.terms import Amount
-from sfumato.query import finish as finishing
 from sfumato.query import outputs
+from sfumato.query import picture as pictures
 from sfumato.query.finish import Answer, finish
 from sfumato.query.rewrite import KeyColumn
 from sfumato.schema.table import Schema
@@ -214,6 +214,8 @@ def test_what_json_prints(answer: Answer) -> None:
         "cached",
         "when",
         "receipt",
+        "more",
+        "price",
         "notes",
     ]
     assert content["columns"] == ["sex", "member", "n", "mean"]
@@ -252,7 +254,7 @@ def test_a_plot_has_a_bar_a_group_with_its_error(
     def drawn(labels: Any, values: Any, intervals: Any, **options: Any) -> dict[str, Any]:
         return {"labels": labels, "values": values, "intervals": intervals, **options}
 
-    monkeypatch.setattr(finishing, "bars", drawn)
+    monkeypatch.setattr(pictures, "bars", drawn)
     figure = answer.plot(column)
     chosen = column or "n"
     assert figure["labels"] == ["f, False", "f, True", "m, False", "m, True"]
@@ -262,7 +264,7 @@ def test_a_plot_has_a_bar_a_group_with_its_error(
 
 
 def test_a_plot_without_groups_is_one_bar(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(finishing, "bars", lambda labels, *rest, **options: labels)
+    monkeypatch.setattr(pictures, "bars", lambda labels, *rest, **options: labels)
     assert answered(walk("SELECT COUNT(*) AS n FROM people"), [(5,)]).plot() == ["n"]
 
 

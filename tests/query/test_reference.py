@@ -13,12 +13,15 @@ from sfumato import errors
 from sfumato.cli.main import COMMANDS
 from sfumato.errors import Refused, UsageError
 from sfumato.kernel.certify import MOST_GROUPS
+from sfumato.plan.functions import FUNCTIONS
 from sfumato.query import bind_calls, sql, sql_expressions
-from sfumato.schema.columns import Category, Float, Identifier, Int, Text
+from sfumato.schema.columns import Category, Date, Float, Identifier, Int, Text
 from sfumato.schema.numbers import LARGEST_EXPONENT
 from sfumato.schema.policy import COLUMN_TYPES, SECTIONS, Policy, load_policy
 from tests.query.asking import walk
 
+LETTERS = {"x": "age", "y": "income", "t": "zip", "u": "sex", "d": "born", "e": "seen", "digits": "2", "width": "10"}
+FUNCTION_HEAD = "function | gives | also written"
 REFERENCE = Path(__file__).parents[2] / "docs" / "reference"
 
 
@@ -108,6 +111,38 @@ def test_the_refusals_of_the_page_are_refused(declared: Policy) -> None:
             walk(question.strip("`"), schema=declared.schema, budget=declared.budget)
 
 
+def test_every_function_is_on_the_page_and_means_what_the_code_says() -> None:
+    listed = {
+        re.split(r"[( ]", shape.strip("`"))[0]: meaning for shape, meaning, _ in table_rows("sql.md", FUNCTION_HEAD)
+    }
+    assert {name: meaning for name, meaning in listed.items() if name in FUNCTIONS} == {
+        name: function.meaning for name, function in FUNCTIONS.items()
+    }
+    assert set(listed) - set(FUNCTIONS) == {"BIN", "EXTRACT", "CASE"}
+    conditions = " ".join(row[0] for row in table_rows("sql.md", "condition | meaning"))
+    assert [word for word in ("LIKE", "ILIKE", "STARTS_WITH", "ENDS_WITH", "CONTAINS") if word not in conditions] == []
+
+
+@pytest.mark.parametrize("row", list(table_rows("sql.md", FUNCTION_HEAD)), ids=lambda row: row[0])
+def test_every_function_of_the_page_can_be_asked(declared: Policy, row: list[str]) -> None:
+    """As it stands there, with columns for its letters; and the other spelling is the same."""
+    plans = []
+    for text in re.findall(r"`([^`]+)`", f"{row[0]} {row[2]}".replace("\\|", "|")):
+        call = text if re.search(r"[( ]", text) else re.sub(r"^`\w+", text, row[0]).strip("`")
+        call = call.replace(", …)", ")").replace("WHEN … THEN", "WHEN age > 3 THEN").replace("IF(…", "IF(age > 3")
+        call = re.sub(r"\b([xytude]|digits|width)\b(?!')", lambda found: LETTERS[found[0]], call)
+        plans.append(walk(f"SELECT COUNT({call}) FROM people", schema=declared.schema, budget=declared.budget).plan)
+    assert len(set(plans)) == 1
+
+
+def test_the_keys_of_the_page_group(declared: Policy) -> None:
+    rows = list(table_rows("sql.md", "key | its values"))
+    assert len(rows) >= 6
+    for key in [key for shapes, _ in rows for key in re.findall(r"`([^`]+)`", shapes)]:
+        question = f"SELECT COUNT(*) FROM people GROUP BY {key}"
+        assert walk(question, schema=declared.schema, budget=declared.budget).plan.groups > 1
+
+
 def test_the_limits_of_the_page_are_those_of_the_code() -> None:
     limits = dict(table_rows("sql.md", "what | at most"))
     assert limits == {
@@ -138,7 +173,7 @@ def test_the_complete_example_loads(tmp_path: Path) -> None:
     assert str(policy.schema.unit) == "person (user_id: at most 20 rows in 5 groups)"
     assert str(policy.budget) == "epsilon 3, delta 1e-06"
     assert (policy.ledger, policy.anchor) == (tmp_path / "ledgers/people.ledger", Path("/mnt/other-disk/people.anchor"))
-    assert {type(column) for column in policy.schema.columns.values()} == {Int, Float, Category, Text, Identifier}
+    assert {type(column) for column in policy.schema.columns.values()} == {Int, Float, Date, Category, Text, Identifier}
 
 
 def test_the_example_uses_every_section_every_key_and_every_type() -> None:

@@ -269,3 +269,74 @@ def test_a_chain_that_would_exhaust_the_stack_is_refused(chain: str) -> None:
 def test_only_a_plain_name_is_a_name(question: str) -> None:
     with pytest.raises(Refused):
         parse(question)
+
+
+# ---- functions
+
+
+@pytest.mark.parametrize(
+    ("opening", "closing"),
+    [
+        ("CASE ", " WHEN 1 THEN 1 WHEN 2 THEN 2 WHEN 3 THEN 3 END"),
+        ("CASE WHEN ", " BETWEEN 1 AND 2 THEN 1 ELSE 0 END"),
+        ("LEAST(", ", 1)"),
+        ("SQRT(", ")"),
+    ],
+)
+def test_what_would_be_written_out_a_million_times_is_refused(opening: str, closing: str) -> None:
+    question = f"SELECT SUM({opening * 14}age{closing * 14}) AS s FROM people"
+    for text in (question, f"{question} ORDER BY SUM({opening * 14}age{closing * 14})"):
+        with pytest.raises(Refused, match="repeats itself too often"):
+            parse(text)
+    with pytest.raises(Refused, match="repeats itself too often"):
+        parse(f"SELECT COUNT(*) AS n FROM people HAVING {opening * 14}n{closing * 14} = 1")
+    assert parse(f"SELECT SUM({opening * 5}age{closing * 5}) FROM people")
+
+
+def test_divisions_are_written_out_once() -> None:
+    """Once each level doubled the SQL: thirty levels would have filled the memory."""
+    deep = "1 / (" * 14 + "age + 1" + ")" * 14
+    assert len(walk(f"SELECT COUNT({deep}) FROM people").sql) < 10_000
+
+
+def test_functions_may_stand_inside_each_other_deeply() -> None:
+    assert parse(f"SELECT SUM({'ABS(' * 25}age{')' * 25}) FROM people")
+    assert parse(f"SELECT SUM({'CASE WHEN age = 1 THEN ' * 25}age{' END' * 25}) FROM people")
+    with pytest.raises(Refused, match="nested more than"):
+        parse(f"SELECT SUM({'ABS(' * 31}age{')' * 31}) FROM people")
+
+
+@pytest.mark.parametrize(
+    ("question", "names"),
+    [
+        ("SELECT YEAR(born), COUNT(*) FROM people GROUP BY 1", ["year_born", "count"]),
+        ("SELECT EXTRACT(month FROM born), COUNT(*) FROM people GROUP BY 1", ["month_born", "count"]),
+        ("SELECT BIN(age, 5), COUNT(*) FROM people GROUP BY 1", ["bin_age", "count"]),
+        ("SELECT (age + 1), COUNT(*) FROM people GROUP BY 1", ["key", "count"]),
+        ("SELECT -age, COUNT(*) FROM people GROUP BY 1", ["key", "count"]),
+        ("SELECT IF(age > 3, 1, 2), COUNT(*) FROM people GROUP BY 1", ["case_age", "count"]),
+        ("SELECT CASE WHEN age > grade THEN 1 END, COUNT(*) FROM people GROUP BY 1", ["case", "count"]),
+    ],
+)
+def test_a_computed_key_gets_a_name(question: str, names: list[str]) -> None:
+    assert [item.name for item in parse(question).selected] == names
+
+
+def test_a_key_in_other_words_is_another_key() -> None:
+    for order in ("BIN(age, 5)", "CASE WHEN sex = 'F' THEN 1 END", "CASE WHEN sex = 'f' THEN 1 ELSE 2 END", "ABS(age)"):
+        with pytest.raises(Refused, match="not in the answer"):
+            parse(f"SELECT CASE WHEN sex = 'f' THEN 1 END AS k, COUNT(*) FROM people GROUP BY k ORDER BY {order}")
+    same = "CASE WHEN SEX = 'f' THEN 1 END"
+    assert parse(f"SELECT CASE WHEN sex = 'f' THEN 1 END AS k, COUNT(*) FROM people GROUP BY k ORDER BY {same}")
+    with pytest.raises(Refused, match="not in the answer"):
+        parse("SELECT sex, COUNT(*) FROM people GROUP BY sex ORDER BY UPPER(sex)")
+
+
+def test_what_cannot_be_read_is_no_key() -> None:
+    with pytest.raises(Refused, match="DECIMALS here"):
+        parse("SELECT BIN(age, 10) AS b, COUNT(*) FROM people GROUP BY b HAVING FLOOR(b, 1) > 3")
+
+
+def test_the_last_date_of_a_difference_may_be_a_column_or_a_date() -> None:
+    for last in ("seen", "SEEN", "people.seen", "DATE '2024-01-31'", "'2024-01-31'", "COALESCE(seen, born)"):
+        assert walk(where(f"DATE_DIFF('day', born, {last}) > 3"))

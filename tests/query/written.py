@@ -6,19 +6,40 @@ from sfumato.plan.expressions import (
     AllOf,
     AnyOf,
     Arithmetic,
+    Call,
+    Case,
     Column,
     Comparison,
     Condition,
+    Day,
     Expression,
     IsNull,
+    Matches,
     Negative,
     Not,
     Number,
     OneOf,
     String,
 )
-from sfumato.plan.nodes import Aggregate, CentredSum, CountRows, CountValues, Key, ListedKey, Plan, Sum
-from sfumato.query.rewrite import KeyColumn, MeanColumn, OutputColumn, SpreadColumn
+from sfumato.plan.nodes import (
+    Aggregate,
+    Cells,
+    CentredSum,
+    CountDistinct,
+    CountPeople,
+    CountRows,
+    CountValues,
+    Cumulative,
+    Grid,
+    Histogram,
+    ListedKey,
+    MostFrequent,
+    OpenKey,
+    Plan,
+    Quantiles,
+    Sum,
+)
+from sfumato.query.rewrite import KeyColumn, MeanColumn, OutputColumn, QuantileColumn, SpreadColumn
 
 
 def summary(plan: Plan, columns: tuple[OutputColumn, ...]) -> str:
@@ -31,10 +52,13 @@ def summary(plan: Plan, columns: tuple[OutputColumn, ...]) -> str:
     return "\n".join([*lines, *(f"column {column.name} = {_column(column)}" for column in columns)])
 
 
-def _key(key: Key) -> str:
+def _key(key: Cells | OpenKey) -> str:
+    if isinstance(key, OpenKey):
+        return f"{key.column.name}, discovered"
     if isinstance(key, ListedKey):
-        return f"{key.column.name} in {', '.join(repr(value) for value in key.values)}"
-    return f"{key.column.name} from {key.lower} to {key.upper}"
+        return f"{_written(key.expression)} in {', '.join(repr(value) for value in key.values)}"
+    steps = "" if key.unit == 1 and key.offset == 0 else f" times {key.unit} plus {key.offset}"
+    return f"{_written(key.expression)} from {key.lower} to {key.upper}{steps}"
 
 
 def _aggregate(aggregate: Aggregate) -> str:
@@ -48,6 +72,24 @@ def _aggregate(aggregate: Aggregate) -> str:
         case CentredSum(value=value, lattice=lattice):
             around = f"around {lattice.centre} in {lattice.lower}..{lattice.upper} steps of 2^{lattice.exponent}"
             return f"sum of {_written(value)} {around}"
+        case CountDistinct(value=value):
+            return f"different values of {_written(value)}"
+        case CountPeople():
+            return "count of people"
+        case Histogram(cells=cells):
+            return f"rows in {_cells(cells)}"
+        case Cumulative(cells=cells):
+            return f"running totals of {_cells(cells)}"
+        case Quantiles(cells=cells, levels=levels):
+            return f"levels {', '.join(map(str, levels))} of {_cells(cells)}"
+        case MostFrequent(cells=cells):
+            return f"most frequent of {_cells(cells)}"
+
+
+def _cells(cells: Cells) -> str:
+    if isinstance(cells, Grid):
+        return f"{cells.size} cells of {_written(cells.value)} from {cells.lower} to {cells.upper}"
+    return _key(cells)
 
 
 def _column(column: OutputColumn) -> str:
@@ -59,6 +101,8 @@ def _column(column: OutputColumn) -> str:
         case SpreadColumn(total=total, squares=squares, count=count, spread=spread):
             kind = ("sample " if spread.sample else "") + ("deviation" if spread.root else "variance")
             return f"{kind} of m{total}, m{squares}, m{count}"
+        case QuantileColumn(measure=measure, place=place):
+            return f"level {place} of m{measure}"
         case _:
             return f"m{column.measure}"
 
@@ -71,6 +115,15 @@ def _written(node: Expression | Condition) -> str:
             return str(number)
         case String(value=text):
             return repr(text)
+        case Day(value=day):
+            return f"date {day}"
+        case Call(name=name, arguments=arguments):
+            return f"{name}({', '.join(_written(argument) for argument in arguments)})"
+        case Case(branches=branches, otherwise=otherwise):
+            whens = "; ".join(f"{_written(when)}: {_written(then)}" for when, then in branches)
+            return f"case({whens}{'' if otherwise is None else f'; else {_written(otherwise)}'})"
+        case Matches(kind=kind, operand=operand, pattern=pattern):
+            return f"{_written(operand)} {kind} {pattern!r}"
         case Negative(operand=operand):
             return f"(-{_written(operand)})"
         case Arithmetic(operator=operator, left=left, right=right):

@@ -1,6 +1,7 @@
 """What owners declare: columns, unit, budget and table; a value that exists is valid."""
 
 import dataclasses
+from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
 from types import MappingProxyType
@@ -11,7 +12,7 @@ import pytest
 
 from sfumato.errors import UsageError
 from sfumato.schema.budget import Budget
-from sfumato.schema.columns import LARGEST_INT, Category, Float, Identifier, Int, Text
+from sfumato.schema.columns import LARGEST_INT, Category, Date, Float, Identifier, Int, Text
 from sfumato.schema.table import LONGEST_NAME, Schema
 from sfumato.schema.unit import MOST_ROWS, Person, Row
 
@@ -182,3 +183,39 @@ def test_declarations_are_frozen() -> None:
 def test_a_person_counts_in_plain_integers() -> None:
     person = Person("user_id", np.int64(5), np.int64(2))  # type: ignore[arg-type]
     assert type(person.max_rows) is type(person.max_groups) is int
+
+
+# ---- dates
+
+
+def test_dates_are_read_as_they_are_written() -> None:
+    declared = Date("2020-01-01", date(2020, 12, 31))
+    assert (declared.lower, declared.upper) == (date(2020, 1, 1), date(2020, 12, 31))
+    assert (Date().lower, Date().upper) == (None, None)
+
+
+@pytest.mark.parametrize(
+    "lower",
+    [
+        "2020-1-1",
+        "20200101",
+        "2020-02-30",
+        "",
+        "2020-01-01T00:00:00",
+        2020,
+        True,
+        datetime(2020, 1, 1),
+        "２０２０-01-01",
+    ],
+)
+def test_what_is_no_date_is_refused(lower: Any) -> None:
+    with pytest.raises(UsageError, match="is not a date"):
+        Date(lower, "2021-01-01")
+
+
+@pytest.mark.parametrize(
+    "bounds", [("2020-01-01", None), (None, "2020-01-01"), ("2020-01-02", "2020-01-01"), ("2020-01-01",) * 2]
+)
+def test_dates_have_both_bounds_in_order_or_none(bounds: Any) -> None:
+    with pytest.raises(UsageError, match="is not below upper bound"):
+        Date(*bounds)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from sfumato.errors import DataUnreadable, UsageError
-from sfumato.schema.columns import Category, Float, Identifier, Int, Text
+from sfumato.schema.columns import Category, Date, Float, Identifier, Int, Text
 from sfumato.schema.draft import KNOWN_BOUNDS, draft_policy
 from sfumato.schema.policy import Policy, load_policy
 from sfumato.schema.unit import Person, Row
@@ -176,7 +176,8 @@ def test_a_draft_is_a_policy(tmp_path: Path) -> None:
     assert columns["age"] == Int(*KNOWN_BOUNDS["age"])
     assert columns["income"] == Float()
     assert columns["phone"] == columns["order_id"] == Identifier()
-    assert columns["city"] == columns["joined"] == Text()
+    assert columns["city"] == Text()
+    assert columns["joined"] == Date()
     assert columns["children"] == Int()
 
 

@@ -107,8 +107,19 @@ def test_a_damaged_file_fails_without_a_word_about_the_data(open_crowd: Open, cr
     pyarrow.parquet.write_table(crowd, path)
     session = open_crowd(path)
     path.write_bytes(path.read_bytes()[:100] + b"rubbish")
+    with pytest.raises(DataUnreadable, match="it is damaged"):
+        session.ask(COUNT, spend=0.5)
+    assert session.history() == []
+
+
+def test_a_damaged_file_without_texts_fails_in_the_engine(open_crowd: Open, crowd: pa.Table, tmp_path: Path) -> None:
+    path = tmp_path / "people.parquet"
+    pyarrow.parquet.write_table(crowd, path)
+    session = open_crowd(path, columns={"age": sf.Int(17, 90)})
+    path.write_bytes(path.read_bytes()[:100] + b"rubbish")
     with pytest.raises(EngineFailed, match="could not finish this question"):
         session.ask(COUNT, spend=0.5)
+    assert len(session.history()) == 1
 
 
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")

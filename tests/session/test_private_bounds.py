@@ -76,8 +76,8 @@ def test_groups_have_bounds_of_their_own(people: pd.DataFrame, tmp_path: Path) -
             assert row["s"] == pytest.approx(group.debt.sum(), rel=0.05)
             assert row["a"] == pytest.approx((2 * group.debt - group.age).mean(), rel=0.1)
             assert interval["a"][0] <= row["a"] <= interval["a"][1]
-        assert [note.split(":")[0] for note in answer.notes] == ["s, f", "s, m", "a, f", "a, m"]
-        assert "bounds -" in answer.notes[0]
+        assert [note.split(":")[0] for note in answer.notes if "found" in note] == ["s, f", "s, m", "a, f", "a, m"]
+        assert "bounds -" in next(note for note in answer.notes if "s, f" in note)
 
 
 def test_other_noise_does_not_depend_on_bounds() -> None:
@@ -98,7 +98,7 @@ def test_many_groups_are_summed_up(people: pd.DataFrame, tmp_path: Path) -> None
     budget = sf.Budget(epsilon=1)
     with sf.protect(people, unit=sf.Row(), columns=columns, budget=budget, ledger=tmp_path / "l", table="t") as session:
         answer = session.ask("SELECT bare, SUM(age) AS s FROM t GROUP BY bare", spend=1)
-        assert len(answer.notes) == 13
+        assert len([note for note in answer.notes if note.startswith("s")]) == 13
         assert answer.notes[-1] == "s: so too in 8 more groups."
 
 

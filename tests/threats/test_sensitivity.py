@@ -57,7 +57,7 @@ NO_CLAMP = (
     "WHEN {written} < {lower} THEN {lower} WHEN {written} > {upper} THEN {upper} END",
     "ELSE CAST({written} AS INTEGER) END",
 )
-SHARE = "// {groups} END"
+SHARE = "// {many} END"
 KEEP_UNDECLARED = [("CAST(enum_code(", "COALESCE(enum_code("), ("({listed}))) AS INTEGER)", "({listed}))), 0)")]
 TIES = [
     ("row_number() OVER", "rank() OVER"),

@@ -59,28 +59,28 @@ def code(table: pa.Table, name: str) -> Coded:
     codes = np.asarray(indices.fill_null(len(values)).to_numpy(zero_copy_only=False), dtype=np.int64)
     if array.null_count:
         values = pa.concat_arrays([values, pa.nulls(1, type=values.type)])
-    texts = [_text(value) for value in values.to_pylist()]
     rewritten = 0
     if _is_text(values.type):
-        counts = np.bincount(codes, minlength=len(texts))
-        chosen = representatives(texts, counts)
-        rewritten = int(counts[chosen != np.arange(len(texts))].sum())
+        counts = np.bincount(codes, minlength=len(values))
+        chosen = representatives(values, counts)
+        rewritten = int(counts[chosen != np.arange(len(values))].sum())
         kept, renumbered = np.unique(chosen, return_inverse=True)
         codes = renumbered.astype(np.int64)[codes]
-        values, texts = taken(values, kept), [texts[position] for position in kept]
-    numbers = _numbers(values, texts)
-    order = _order(values, texts, numbers)
+        values = taken(values, kept)
+    numbers = _numbers(values)
+    order = _order(values, numbers)
     place = np.empty(len(order), dtype=np.int64)
     place[order] = np.arange(len(order))
-    texts = [texts[position] for position in order]
+    values = taken(values, order)
+    texts = _texts(values)
     return Coded(
         name=name,
         codes=place[codes],
-        values=taken(values, order),
+        values=values,
         texts=tuple(texts),
         numbers=None if numbers is None else numbers[order],
         ordered=numbers is not None or pa.types.is_temporal(values.type),
-        blank=np.array([text is None or not text.strip() for text in texts], dtype=np.bool_).reshape(len(texts)),
+        blank=np.array([not text or text.isspace() for text in texts], dtype=np.bool_).reshape(len(texts)),
         rewritten=rewritten,
     )
 
@@ -150,13 +150,25 @@ def _is_text(kind: pa.DataType) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
 
 
+def _texts(values: "pa.Array[Any]") -> list[str | None]:
+    """Values as people write them: 39.0 is 39, midnight is the day."""
+    kind = values.type
+    if pa.types.is_integer(kind) or pa.types.is_date32(kind):
+        return values.cast(pa.string()).to_pylist()
+    if pa.types.is_timestamp(kind) and kind.tz is None:
+        seconds = values.cast(pa.timestamp("s"), safe=False)
+        if pc.all(pc.equal(seconds, values)).as_py():
+            written = pc.replace_substring(seconds.cast(pa.string()), " ", "T", max_replacements=1)
+            return pc.replace_substring_regex(written, "T00:00:00$", "").to_pylist()
+    if pa.types.is_floating(kind):
+        return [None if number is None else repr(number).removesuffix(".0") for number in values.to_pylist()]
+    return values.to_pylist() if _is_text(kind) else [_text(value) for value in values.to_pylist()]
+
+
 def _text(value: object) -> str | None:
-    """A value as people write it: 39.0 is 39, midnight is the day."""
     match value:
         case None:
             return None
-        case float():
-            return str(int(value)) if value.is_integer() and abs(value) < 2**53 else repr(value)
         case datetime() if value.time() == time():
             return value.date().isoformat()
         case date():
@@ -165,23 +177,25 @@ def _text(value: object) -> str | None:
             return str(value)
 
 
-def _numbers(values: "pa.Array[Any]", texts: Sequence[str | None]) -> Reals | None:
+def _numbers(values: "pa.Array[Any]") -> Reals | None:
     kind = values.type
-    if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind):
+        return np.asarray(values.cast(pa.float64(), safe=False).fill_null(np.nan).to_numpy(), dtype=np.float64)
+    if pa.types.is_decimal(kind):
         return np.array([np.nan if value is None else float(value) for value in values.to_pylist()], dtype=np.float64)
-    filled = [text for text in texts if text is not None and text.strip()]
-    if not _is_text(kind) or not filled or not all(NUMBER.fullmatch(text) for text in filled):
+    if not _is_text(kind):
         return None
-    return np.array([np.nan if text is None or not text.strip() else float(text) for text in texts], dtype=np.float64)
+    # Most columns of texts are told by their first value.
+    texts = values.to_pylist()
+    filled = [text for text in texts if text and not text.isspace()]
+    if not filled or not all(map(NUMBER.fullmatch, filled)):
+        return None
+    return np.array([float(text) if text and not text.isspace() else np.nan for text in texts], dtype=np.float64)
 
 
-def _order(values: "pa.Array[Any]", texts: Sequence[str | None], numbers: Reals | None) -> Codes:
+def _order(values: "pa.Array[Any]", numbers: Reals | None) -> Codes:
     if numbers is not None:
         # NaN sorts last; NULL after a blank text.
-        return np.lexsort((np.array([text is None for text in texts]), numbers)).astype(np.int64)
-    if _is_text(values.type):
-        return np.array(
-            sorted(range(len(texts)), key=lambda position: (texts[position] is None, texts[position] or "")),
-            dtype=np.int64,
-        ).reshape(len(texts))
+        return np.lexsort((values.is_null().to_numpy(zero_copy_only=False), numbers)).astype(np.int64)
+    # Texts in the order of their signs; NULL comes last.
     return np.asarray(pc.sort_indices(values).to_numpy(), dtype=np.int64)

@@ -62,18 +62,17 @@ class Labelled:
 def labelled(levels: Levels, parts: Codes, row: Codes, count: int, *, given: bool) -> Labelled:
     """Numbers and dates by their range, others by their lowest common group or, without a hierarchy, by a list."""
     column = levels.column
-    pairs = np.unique(parts * column.size + row)
-    owner = pairs // column.size
-    value = pairs - owner * column.size
-    starts = np.searchsorted(owner, np.arange(count))
+    pairs = np.sort(parts * column.size + row)
+    starts = np.searchsorted(pairs, np.arange(count) * column.size)
     if column.ordered:
-        return _ranges(column, value, starts)
+        ends = np.append(starts[1:], len(pairs)) - 1
+        return _ranges(column, pairs[starts] % column.size, pairs[ends] % column.size)
+    pairs = pairs[np.append(True, pairs[1:] != pairs[:-1])]
+    value, starts = pairs % column.size, np.searchsorted(pairs, np.arange(count) * column.size)
     return _common(levels, value, starts) if given else _lists(column, value, starts)
 
 
-def _ranges(column: Coded, value: Codes, starts: Codes) -> Labelled:
-    ends = np.append(starts[1:], len(value)) - 1
-    low, high = value[starts], value[ends]
+def _ranges(column: Coded, low: Codes, high: Codes) -> Labelled:
     # Blanks come last: a range that ends in one and is longer says nothing.
     open_ended = column.blank[high] & (low < high)
     low, high = np.where(open_ended, 0, low), np.where(open_ended, column.size - 1, high)

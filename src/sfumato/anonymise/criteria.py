@@ -1,13 +1,13 @@
 """l-diversity and t-closeness of groups, from how often each sensitive value occurs in each group."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sfumato.anonymise.columns import Coded, Codes, Reals, summed
+from sfumato.anonymise.columns import Coded, Codes, Flags, Reals
+from sfumato.anonymise.counts import Pairs, Table
 from sfumato.anonymise.hierarchies import Levels
 from sfumato.anonymise.wordings import (
     c_without_use,
@@ -25,8 +25,6 @@ DISTANCES = ("auto", "equal", "ordered", "hierarchical")
 Metric = Literal["equal", "ordered", "hierarchical"]
 # Sums of shares in doubles are right to about 1e-15 for each value.
 SLACK = 1e-12
-# Cells of a table of groups by values that are held at once.
-CELLS = 1 << 22
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,87 +111,28 @@ def sensitive_column(column: Coded, distance: str, ladder: Levels | None) -> Sen
     return Sensitive(column.name, column.size, "ordered" if ordered else "equal")
 
 
-def blocks(groups: Codes, codes: Codes, counts: Reals, shape: tuple[int, int]) -> Iterator[tuple[slice, Reals]]:
-    """How often each value occurs in each group, a slice of the groups at a time."""
-    total, size = shape
-    step = max(1, CELLS // max(size, 1))
-    if total <= step:
-        table = summed(groups * size + codes, counts, total * size)
-        yield slice(0, total), table.reshape(total, size)
-        return
-    order = np.argsort(groups, kind="stable")
-    groups, codes, counts = groups[order], codes[order], counts[order]
-    for start in range(0, total, step):
-        stop = min(total, start + step)
-        low, high = np.searchsorted(groups, (start, stop))
-        keys = (groups[low:high] - start) * size + codes[low:high]
-        table = summed(keys, counts[low:high], (stop - start) * size)
-        yield slice(start, stop), table.reshape(stop - start, size)
-
-
-def distinct(table: Reals) -> Reals:
-    return np.asarray(np.count_nonzero(table, axis=1), dtype=np.float64)
-
-
-def entropy(table: Reals) -> Reals:
-    """exp of the entropy: as many equally frequent values would be as diverse."""
-    totals = table.sum(axis=1, keepdims=True)
-    shares = np.divide(table, totals, out=np.ones_like(table), where=totals > 0)
-    logs = np.log(shares, out=np.zeros_like(shares), where=shares > 0)
-    return np.asarray(np.exp(-(shares * logs).sum(axis=1)), dtype=np.float64)
-
-
-def recursive(table: Reals, l: int) -> Reals:
-    """The most frequent value as a multiple of all values from the l-th most frequent on; infinite if there are none.
-
-    A group is (c, l)-diverse when this is below c.
-    """
-    falling = -np.sort(-table, axis=1)
-    tail = falling[:, l - 1 :].sum(axis=1)
-    return np.asarray(np.divide(falling[:, 0], tail, out=np.full(len(table), np.inf), where=tail > 0), dtype=np.float64)
-
-
-def distances(table: Reals, whole_table: Reals, sensitive: Sensitive) -> Reals:
+def distances(found: Table | Pairs, whole_table: Reals, sensitive: Sensitive) -> Reals:
     """The earth mover's distance between each group and the whole table."""
-    totals = np.maximum(table.sum(axis=1, keepdims=True), 1)
-    surplus = table / totals - whole_table / max(whole_table.sum(), 1)
     match sensitive.metric:
         case "ordered":
-            steps = np.abs(np.cumsum(surplus, axis=1)).sum(axis=1)
-            return np.asarray(steps / max(sensitive.size - 1, 1), dtype=np.float64)
+            return found.ordered(whole_table)
         case "hierarchical":
-            return _hierarchical(surplus, sensitive.ladder)
+            return found.hierarchical(whole_table, sensitive.ladder)
         case _:
-            return np.asarray(np.abs(surplus).sum(axis=1) / 2, dtype=np.float64)
+            return found.equal(whole_table)
 
 
-def _hierarchical(surplus: Reals, ladder: tuple[Codes, ...]) -> Reals:
-    """Mass that must cross a label of height h pays h / H (Li, Li, Venkatasubramanian 2007)."""
-    height = len(ladder) - 1
-    found = np.zeros(len(surplus))
-    below = surplus
-    for level in range(1, height + 1):
-        up = np.zeros(int(ladder[level - 1].max()) + 1, dtype=np.int64)
-        up[ladder[level - 1]] = ladder[level]
-        gather = np.zeros((len(up), int(ladder[level].max()) + 1))
-        gather[np.arange(len(up)), up] = 1
-        positive, negative = np.maximum(below, 0) @ gather, np.maximum(-below, 0) @ gather
-        found += level / height * np.minimum(positive, negative).sum(axis=1)
-        below = below @ gather
-    return found
-
-
-def failing(want: Wanted, sensitive: Sensitive, table: Reals, whole_table: Reals) -> NDArray[np.bool_]:
+def failing(want: Wanted, sensitive: Sensitive, found: Table | Pairs, whole_table: Reals) -> Flags:
     """Which groups lack diversity or closeness in one sensitive column."""
-    bad = np.zeros(len(table), dtype=np.bool_)
+    bad: list[Flags] = []
     if want.l is not None:
         match want.diversity:
             case "entropy":
-                bad |= entropy(table) < want.l * (1 - SLACK)
+                bad.append(found.entropy() < want.l * (1 - SLACK))
             case "recursive":
-                bad |= recursive(table, int(want.l)) >= (want.c or 0)
+                bad.append(found.recursive(int(want.l)) >= (want.c or 0))
             case _:
-                bad |= distinct(table) < want.l
+                bad.append(found.distinct() < want.l)
     if want.t is not None:
-        bad |= distances(table, whole_table, sensitive) > want.t + SLACK
-    return bad
+        bad.append(distances(found, whole_table, sensitive) > want.t + SLACK)
+    return np.asarray(np.logical_or.reduce(bad), dtype=np.bool_)

@@ -1,7 +1,7 @@
 """Generalisation hierarchies: what a value is called at each level, from itself to *."""
 
 import csv
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from os import PathLike
@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from sfumato.anonymise import steps
-from sfumato.anonymise.columns import Coded, Codes, Reals
-from sfumato.anonymise.spelling import skeleton
+from sfumato.anonymise.columns import Coded, Codes, Flags, Reals
+from sfumato.anonymise.spelling import skeleton, skeletons
 from sfumato.anonymise.tables import read_table
 from sfumato.anonymise.wordings import (
     file_not_understood,
@@ -28,8 +29,6 @@ from sfumato.errors import file_missing
 
 HIDDEN = "*"
 Ladder = tuple[str, ...]
-# For each value of a column its labels above level 0.
-Climb = Callable[[Coded], Sequence[Ladder | None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +39,7 @@ class Hierarchy:
     above. A last level * is added where it is missing.
     """
 
-    climb: Climb
+    climb: steps.Climb
     leaves: int | None = None
 
     @classmethod
@@ -62,8 +61,11 @@ class Hierarchy:
             raise hierarchy_ragged(name)
         _check_circles(name, ladders)
 
-        def climb(column: Coded) -> list[Ladder | None]:
-            return [None if text is None else ladders.get(skeleton(text)) for text in column.texts]
+        def climb(column: Coded) -> list[steps.Step]:
+            keys = skeletons(pa.array(column.texts, type=pa.string())).to_pylist()
+            found = [None if key is None else ladders.get(key) for key in keys]
+            height = len(next(iter(ladders.values())))
+            return [steps.Step.of([None if each is None else each[level] for each in found]) for level in range(height)]
 
         return cls(climb, leaves=sum(1 for value in ladders if value))
 
@@ -93,7 +95,7 @@ class Hierarchy:
     @classmethod
     def hidden(cls) -> "Hierarchy":
         """The value, or nothing: *."""
-        return cls(lambda column: [() for _ in column.texts])
+        return cls(lambda _: [])
 
     @classmethod
     def automatic(cls) -> "Hierarchy":
@@ -123,9 +125,9 @@ def hierarchy(source: object, column: str = "column") -> Hierarchy:
     if isinstance(source, Hierarchy):
         return source
     if isinstance(source, str):
-        return _spelt(source)
+        return _spelt(source, column)
     if isinstance(source, PathLike):
-        return Hierarchy.from_csv(source)
+        return Hierarchy.from_rows(_lines(Path(source)), name=column)
     if isinstance(source, Mapping):
         return Hierarchy.from_parents({str(child): str(parent) for child, parent in source.items()}, name=column)
     if isinstance(source, list | tuple) and all(isinstance(row, list | tuple) for row in source):
@@ -138,26 +140,28 @@ def hierarchy(source: object, column: str = "column") -> Hierarchy:
 
 def levels(column: Coded, rule: Hierarchy) -> Levels:
     """Climb every value of the column, and check that the groups are nested."""
-    ladders = rule.climb(column)
-    missing = [place for place, ladder in enumerate(ladders) if ladder is None and not column.blank[place]]
-    if missing:
-        raise hierarchy_misses(column.name, len(missing))
-    height = max((len(ladder) for ladder in ladders if ladder is not None), default=0)
-    above = [
-        [HIDDEN if ladder is None or column.blank[place] else ladder[level] for place, ladder in enumerate(ladders)]
-        for level in range(height)
-    ]
-    if not above or set(above[-1]) != {HIDDEN}:
-        above.append([HIDDEN] * column.size)
+    found = rule.climb(column)
+    if found and (missing := int(np.sum((found[0].of_value < 0) & ~column.blank))):
+        raise hierarchy_misses(column.name, missing)
     tables, labels = [np.arange(column.size)], [column.texts]
-    for names in above:
-        found = {name: number for number, name in enumerate(dict.fromkeys(names))}
-        tables.append(np.array([found[name] for name in names], dtype=np.int64))
-        labels.append(tuple(found))
+    for step in found:
+        table, names = _shown(step, column.blank)
+        tables.append(table)
+        labels.append(names)
+    if labels[-1] != (HIDDEN,) or len(labels) == 1:
+        tables.append(np.zeros(column.size, dtype=np.int64))
+        labels.append((HIDDEN,))
     for level in range(1, len(tables) - 1):
         _check_nested(column.name, level, tables[level], tables[level + 1])
     leaves = max(column.size, rule.leaves or 0)
     return Levels(column, tuple(tables), tuple(labels), tuple(_loss(table, leaves) for table in tables))
+
+
+def _shown(step: steps.Step, blank: Flags) -> tuple[Codes, Ladder]:
+    """The labels that occur, numbered; blanks are hidden."""
+    names = step.labels if HIDDEN in step.labels else (*step.labels, HIDDEN)
+    numbers, table = np.unique(np.where(blank, names.index(HIDDEN), step.of_value), return_inverse=True)
+    return table.reshape(-1).astype(np.int64), tuple(names[number] for number in numbers.tolist())
 
 
 def _loss(table: Codes, leaves: int) -> Reals:
@@ -210,7 +214,7 @@ def _ancestors(value: str, parents: Mapping[str, str], name: str) -> tuple[str, 
     return tuple(chain)
 
 
-def _spelt(text: str) -> Hierarchy:
+def _spelt(text: str, column: str) -> Hierarchy:
     """A rule and its numbers, as typed in the shell, or else a path."""
     rule, _, numbers = text.partition(":")
     parts: list[Any] = [part.strip() for part in numbers.split(",") if part.strip()]
@@ -226,7 +230,7 @@ def _spelt(text: str) -> Hierarchy:
         case "hidden" if not parts:
             return Hierarchy.hidden()
         case _:
-            return Hierarchy.from_csv(text)
+            return Hierarchy.from_rows(_lines(Path(text)), name=column)
 
 
 def _lines(path: Path) -> list[list[str]]:

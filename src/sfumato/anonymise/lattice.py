@@ -7,7 +7,8 @@ from math import prod
 import numpy as np
 
 from sfumato.anonymise.columns import Coded, Codes, Flags, Reals, added_up, combined, renumbered, summed
-from sfumato.anonymise.criteria import Sensitive, Wanted, blocks, failing
+from sfumato.anonymise.counts import counted
+from sfumato.anonymise.criteria import SLACK, Sensitive, Wanted, distances, failing
 from sfumato.anonymise.hierarchies import Levels
 
 Node = tuple[int, ...]
@@ -111,7 +112,8 @@ class Problem:
             bad |= self.undiverse(groups, self.wholes)
             suppressed = float(groups.sizes[bad].sum())
             if suppressed > self.allowed or suppressed >= self.total:
-                return Outcome(False, self.want.monotone(self.allowed), int(suppressed), np.inf)
+                hopeless = self.want.monotone(self.allowed) or self._far_beyond_suppression(groups)
+                return Outcome(False, hopeless, int(suppressed), np.inf)
             if suppressed and self.want.t is not None and self._far_from_the_rest(groups, bad):
                 return Outcome(False, False, int(suppressed), np.inf)
         return Outcome(True, False, int(suppressed), self._price(node, groups.sizes, bad, lost))
@@ -143,9 +145,25 @@ class Problem:
         bad = np.zeros(len(groups.sizes), dtype=np.bool_)
         for column, codes, overall in zip(self.sensitive, self.joint, wholes, strict=True):
             shape = (len(groups.sizes), column.size)
-            for part, table in blocks(groups.of_pair, codes[groups.codes], groups.counts, shape):
-                bad[part] |= failing(self.want, column, table, overall)
+            found = counted(groups.of_pair, codes[groups.codes], groups.counts, shape)
+            bad |= failing(self.want, column, found, overall)
         return bad
+
+    def _far_beyond_suppression(self, groups: Groups) -> bool:
+        """Whether groups lie so far beyond t that no finer ones could, with as many rows suppressed as allowed.
+
+        Claim: if so, no node below is accepted. Proof: docs/proofs/anonymity-search.md, lemma 4.
+        """
+        if self.want.t is None:
+            return False
+        most = self.allowed * (1 - self.want.t) + SLACK * self.total
+        for column, codes, overall in zip(self.sensitive, self.joint, self.wholes, strict=True):
+            shape = (len(groups.sizes), column.size)
+            found = counted(groups.of_pair, codes[groups.codes], groups.counts, shape)
+            beyond = np.maximum(distances(found, overall, column) - self.want.t, 0)
+            if float(beyond @ groups.sizes) > most:
+                return True
+        return False
 
     def _far_from_the_rest(self, groups: Groups, bad: Flags) -> bool:
         """Suppression moves the whole: whether a kept group is too far from what is released."""

@@ -68,21 +68,25 @@ def _parts(asked: Problem, progress: Progress | None) -> tuple[Codes, int]:
     places = [_positions(levels) for levels in asked.levels]
     scale = np.array([max(float(place.max() - place.min()), 1e-300) for place in places])
     columns = np.stack([place[row] for place, row in zip(places, asked.rows, strict=True)])
+    ranks = np.stack(
+        [np.unique(place, return_inverse=True)[1][row] for place, row in zip(places, asked.rows, strict=True)]
+    )
     parts, count = np.zeros(len(asked.counts), dtype=np.int64), 1
     active = np.ones(1, dtype=np.bool_)
     while active.any():
         rows = np.flatnonzero(active[parts])
-        rows = rows[np.argsort(parts[rows], kind="stable")]
-        numbers, starts = np.unique(parts[rows], return_index=True)
+        rows = rows[np.argsort(parts[rows])]
+        mine = parts[rows]
+        starts = np.flatnonzero(np.append(True, mine[1:] != mine[:-1]))
         widths = np.stack(
             [
                 (np.maximum.reduceat(column[rows], starts) - np.minimum.reduceat(column[rows], starts)) / size
                 for column, size in zip(columns, scale, strict=True)
             ]
         )
-        halves = _halved(asked, columns, rows, starts, widths)
+        halves = _halved(asked, ranks, rows, starts, widths)
         upper = rows[halves]
-        cut = np.unique(parts[upper])
+        cut = np.flatnonzero(np.bincount(parts[upper], minlength=count))
         renamed = np.zeros(count, dtype=np.int64)
         renamed[cut] = count + np.arange(len(cut))
         touched = np.append(cut, np.arange(count, count + len(cut)))
@@ -92,7 +96,7 @@ def _parts(asked: Problem, progress: Progress | None) -> tuple[Codes, int]:
         sizes = summed(parts, asked.counts, count)
         active = np.zeros(count, dtype=np.bool_)
         active[touched] = sizes[touched] >= 2 * asked.want.k
-        if progress is not None and len(numbers):
+        if progress is not None:
             progress(min(0.99, count * asked.want.k / asked.total))
     return parts, count
 
@@ -107,7 +111,7 @@ def _positions(levels: Levels) -> Reals:
     return np.where(np.isnan(numbers), beyond, numbers)
 
 
-def _halved(asked: Problem, columns: Reals, rows: Codes, starts: Codes, widths: Reals) -> Flags:
+def _halved(asked: Problem, ranks: Codes, rows: Codes, starts: Codes, widths: Reals) -> Flags:
     """For each of these rows, sorted by part, whether it moves to the upper half of its part."""
     count = len(starts)
     lengths = np.diff(np.append(starts, len(rows)))
@@ -117,15 +121,16 @@ def _halved(asked: Problem, columns: Reals, rows: Codes, starts: Codes, widths: 
     ranked = np.argsort(-widths, axis=0, kind="stable")
     waiting = sizes >= 2 * asked.want.k
     moves = np.zeros(len(rows), dtype=np.bool_)
-    for rank in range(len(columns)):
-        axis = ranked[rank]
+    most = int(ranks.max()) + 1
+    for axis in ranked:
         waiting &= widths[axis, np.arange(count)] > 0
         if not waiting.any():
             break
         mine = np.flatnonzero(waiting[part])
-        values = columns[axis[part[mine]], rows[mine]]
-        order = np.lexsort((values, part[mine]))
-        mine, values = mine[order], values[order]
+        # Rows of one part and value go together, so their order does not matter.
+        keys = part[mine] * most + ranks[axis[part[mine]], rows[mine]]
+        order = np.argsort(keys)
+        mine, values = mine[order], keys[order]
         tried = _cut(part[mine], values, weights[mine], sizes, asked.want.k)
         if not asked.want.plain and tried.any():
             tried = _allowed(asked, rows[mine], part[mine], tried, count)
@@ -135,7 +140,7 @@ def _halved(asked: Problem, columns: Reals, rows: Codes, starts: Codes, widths: 
     return moves
 
 
-def _cut(part: Codes, values: Reals, weights: Reals, sizes: Reals, k: int) -> Flags:
+def _cut(part: Codes, values: Codes, weights: Reals, sizes: Reals, k: int) -> Flags:
     """Rows above the cut nearest to the median that leaves k rows on both sides; rows come sorted by part and value."""
     first = np.append(True, part[1:] != part[:-1])
     total = np.cumsum(weights)
@@ -148,8 +153,9 @@ def _cut(part: Codes, values: Reals, weights: Reals, sizes: Reals, k: int) -> Fl
         return np.zeros(len(part), dtype=np.bool_)
     spots = np.flatnonzero(usable)
     far = np.abs(2 * before[spots] - sizes[part[spots]])
-    order = np.lexsort((spots, far, part[spots]))
-    spots = spots[order]
+    begins = np.flatnonzero(np.append(True, part[spots[1:]] != part[spots[:-1]]))
+    nearest = np.repeat(np.minimum.reduceat(far, begins), np.diff(np.append(begins, len(spots))))
+    spots = spots[far == nearest]
     spots = spots[np.append(True, part[spots[1:]] != part[spots[:-1]])]
     cut = np.full(len(sizes), len(part), dtype=np.int64)
     cut[part[spots]] = spots

@@ -120,8 +120,9 @@ class AnonymisedTable:
         return to_polars(self._arrow)
 
     def save(self, path: str | Path) -> None:
-        """Write the table as .csv or .parquet."""
-        write_table(self._arrow, Path(path))
+        """Write the table as .csv or .parquet; the metadata of a Parquet file hold the notice, under "sfumato"."""
+        marked = {**(self._arrow.schema.metadata or {}), b"sfumato": self.notice.encode()}
+        write_table(self._arrow.replace_schema_metadata(marked), Path(path))
 
     def to_dict(self) -> dict[str, Any]:
         """All but the table, for JSON."""

@@ -5,10 +5,15 @@ reads the release. Taken for four, they would make a group look more diverse tha
 """
 
 import unicodedata
-from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
+
+# What str.split takes for blanks in ASCII, except a single space inside a text.
+_BLANKS = r"[ \t\n\v\f\r\x1c-\x1f]{2,}|[\t\n\v\f\r\x1c-\x1f]|^ | $"
 
 # Small letters of other scripts that look like Latin ones, in small or in capital form.
 _LIKE_LATIN = str.maketrans(
@@ -37,13 +42,29 @@ def skeleton(text: str) -> str:
     return " ".join(visible.translate(_LIKE_LATIN).split())
 
 
-def representatives(texts: Sequence[str | None], counts: NDArray[np.int64]) -> NDArray[np.int64]:
+def skeletons(texts: "pa.Array[Any]") -> "pa.Array[Any]":
+    """The skeleton of each text, NULL for NULL."""
+    found = pc.ascii_lower(texts)
+    blanks = pc.match_substring_regex(found, _BLANKS)
+    if pc.any(blanks).as_py():
+        found = pc.ascii_trim(pc.replace_substring_regex(found, _BLANKS, " "), " ")
+    ascii_only: Any = pc.string_is_ascii(texts)
+    foreign: Any = pc.invert(ascii_only.fill_null(True))
+    if pc.any(foreign).as_py():
+        written = [skeleton(str(text)) for text in texts.filter(foreign).to_pylist()]
+        found = pc.replace_with_mask(found, foreign, pa.array(written, type=texts.type))
+    return found
+
+
+def representatives(texts: "pa.Array[Any]", counts: NDArray[np.int64]) -> NDArray[np.int64]:
     """For each text the position of the spelling to use: the most frequent of those that look like it."""
-    chosen: dict[str, int] = {}
-    keys = [None if text is None else skeleton(text) for text in texts]
-    for position, key in enumerate(keys):
-        if key is not None and (key not in chosen or counts[position] > counts[chosen[key]]):
-            chosen[key] = position
-    return np.array(
-        [position if key is None else chosen[key] for position, key in enumerate(keys)], dtype=np.int64
-    ).reshape(len(texts))
+    encoded: Any = skeletons(texts).dictionary_encode()
+    places = np.arange(len(texts))
+    if len(encoded.dictionary) + texts.null_count == len(texts):  # all look different
+        return places
+    key = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+    order = np.lexsort((places, -counts, key))
+    first = np.append(True, key[order][1:] != key[order][:-1])
+    chosen = np.zeros(len(encoded.dictionary), dtype=np.int64)
+    chosen[key[order[first]]] = order[first]
+    return np.where(key >= 0, chosen[key], places)

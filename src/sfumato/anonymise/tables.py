@@ -56,7 +56,7 @@ def read_table(source: object) -> Source:
     The columns of a CSV file stay texts, so that 01234 keeps its zero; where numbers are needed, texts that are
     numbers count as numbers.
     """
-    table, kind = _read(source)
+    table, kind = read(source)
     for name in table.column_names:
         if table.column_names.count(name) > 1:
             raise column_repeated(name)
@@ -65,37 +65,49 @@ def read_table(source: object) -> Source:
     return Source(table, kind)
 
 
-def _read(source: object) -> tuple[pa.Table, Kind]:
+def read(source: object, *, typed: bool = False) -> tuple[pa.Table, Kind]:
+    """Any table, empty ones too, and its kind. typed: as in `read_file`."""
     module = type(source).__module__.partition(".")[0]
     try:
         if isinstance(source, str | PathLike):
-            return _file(Path(source)), "arrow"
+            return read_file(Path(source), typed=typed), "arrow"
         if isinstance(source, pa.Table):
-            return source, "arrow"
+            return _without_views(source), "arrow"
         if isinstance(source, pa.RecordBatch):
-            return pa.Table.from_batches([source]), "arrow"
+            return _without_views(pa.Table.from_batches([source])), "arrow"
         if module == "pandas" and hasattr(source, "columns"):
             return pa.Table.from_pandas(source, preserve_index=False), "pandas"
         if module == "polars" and hasattr(source, "lazy"):
             oldest = import_module("polars").CompatLevel.oldest()
             return source.lazy().collect().to_arrow(compat_level=oldest), "polars"
-        if isinstance(source, list | tuple) and source and all(isinstance(row, Mapping) for row in source):
+        if isinstance(source, list | tuple) and all(isinstance(row, Mapping) for row in source):
             # Not from_pylist, which takes the columns of the first row for all there are.
             columns = dict.fromkeys(name for row in source for name in row)
             return pa.table({name: [row.get(name) for row in source] for name in columns}), "rows"
+        if hasattr(source, "__arrow_c_stream__"):
+            return _without_views(pa.table(source)), "arrow"
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
         raise mixed_types() from None
-    if isinstance(source, list | tuple) and not source:
-        raise table_empty()
     raise not_a_table(type(source).__name__)
 
 
-def _file(path: Path) -> pa.Table:
+def _without_views(table: pa.Table) -> pa.Table:
+    # Arrow still lacks take, concat and cast for string views in the versions we support.
+    for position, field in enumerate(table.schema):
+        values = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
+        if pa.types.is_string_view(values):
+            texts = pa.array(table.column(position).to_pylist(), type=pa.string())
+            table = table.set_column(position, field.name, texts)
+    return table
+
+
+def read_file(path: Path, *, typed: bool = False) -> pa.Table:
+    """The rows of a CSV or Parquet file. typed: CSV columns get the type that all their values have."""
     if not path.is_file():
         raise file_missing(str(path))
     match path.suffix.lower():
         case ".csv" | ".tsv":
-            return _csv(path)
+            return _csv(path, typed=typed)
         case ".parquet":
             try:
                 return pq.read_table(path)
@@ -105,7 +117,7 @@ def _file(path: Path) -> pa.Table:
             raise file_kind_unknown(str(path))
 
 
-def _csv(path: Path) -> pa.Table:
+def _csv(path: Path, *, typed: bool) -> pa.Table:
     separator, names = _header(path)
     if len(set(names)) < len(names):
         raise file_not_understood(path.name, "two columns have the same name")
@@ -113,9 +125,7 @@ def _csv(path: Path) -> pa.Table:
         return pc.read_csv(
             path,
             parse_options=pc.ParseOptions(delimiter=separator, newlines_in_values=True),
-            convert_options=pc.ConvertOptions(
-                column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False
-            ),
+            convert_options=pc.ConvertOptions(column_types={} if typed else dict.fromkeys(names, pa.string())),
         )
     except pa.ArrowInvalid as error:
         encoding = "utf" in str(error).lower()

@@ -8,7 +8,8 @@ import numpy as np
 import pyarrow as pa
 
 from sfumato.anonymise.columns import Coded, Codes, code, combined
-from sfumato.anonymise.criteria import Sensitive, blocks, distances, distinct, entropy, recursive, sensitive_column
+from sfumato.anonymise.counts import counted
+from sfumato.anonymise.criteria import Sensitive, distances, sensitive_column
 from sfumato.anonymise.hierarchies import hierarchy, levels
 from sfumato.anonymise.roles import checked_roles
 from sfumato.anonymise.tables import read_table
@@ -78,29 +79,21 @@ def groups_of(table: pa.Table, quasi: Sequence[str]) -> tuple[Codes, int]:
 
 def measured_groups(groups: Codes, count: int, sensitive: Sequence[tuple[Coded, Sensitive]]) -> Verified:
     sizes = np.bincount(groups, minlength=count)
-    least, entropies, far = [], [], []
-    for column, about in sensitive:
-        ones = np.ones(len(groups))
-        overall = np.bincount(column.codes, minlength=about.size).astype(np.float64)
-        for _, table in blocks(groups, column.codes, ones, (count, about.size)):
-            least.append(float(distinct(table).min()))
-            entropies.append(float(entropy(table).min()))
-            far.append(float(distances(table, overall, about).max()))
-    l = int(min(least)) if least else None
-    worst = None
-    if l is not None and l > 1:
-        worst = max(
-            float(recursive(table, l).max())
-            for column, about in sensitive
-            for _, table in blocks(groups, column.codes, np.ones(len(groups)), (count, about.size))
-        )
-    elif l is not None:
-        worst = np.inf
+    found = [
+        (counted(groups, column.codes, np.ones(len(groups)), (count, about.size)), column, about)
+        for column, about in sensitive
+    ]
+    l = min((int(each.distinct().min()) for each, _, _ in found), default=None)
+    worst = None if l is None else max(float(each.recursive(l).max()) for each, _, _ in found) if l > 1 else np.inf
+    far = [
+        distances(each, np.bincount(column.codes, minlength=about.size).astype(np.float64), about)
+        for each, column, about in found
+    ]
     return Verified(
         k=int(sizes.min()),
         groups=count,
         l=l,
-        entropy_l=min(entropies) if entropies else None,
+        entropy_l=min((float(each.entropy().min()) for each, _, _ in found), default=None),
         recursive_c=worst,
-        t=max(far) if far else None,
+        t=max((float(each.max()) for each in far), default=None),
     )

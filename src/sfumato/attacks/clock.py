@@ -13,6 +13,9 @@ from sfumato.attacks.secrets import Floats, possible_values
 from sfumato.schema.numbers import whole
 from sfumato.simulate import Simulator
 
+# Practice runs before and after a turn that say how fast the machine then was.
+AROUND = 15
+
 
 def timing(
     release: Callable[[int], float],
@@ -28,9 +31,10 @@ def timing(
     """Tell two true values apart by how long the answer took (Jin, McMurtry, Rubinstein, Ohrimenko 2022).
 
     release: turns a whole number into the published one. practice: runs on a number that the attacker chooses, to
-    learn how long each size of noise takes. Each attempt draws one of the two candidates; the attacker names the one
-    whose noise, output less candidate, is the likelier after the time that was seen.
-    clock: counts up; anything else that grows with the work will do. epsilon, delta: what one output promises.
+    learn how long each size of noise takes, and how fast the machine is at the time. Each attempt draws one of the two
+    candidates; the attacker names the one whose noise, output less candidate, is the likelier after the time seen.
+    clock: counts up, e.g. time.process_time_ns on a busy machine; anything that grows with the work will do.
+    epsilon, delta: what one output promises.
 
     recovered: the value named in each attempt. chance: one half. bound: (e^epsilon + delta) / (1 + e^epsilon).
     measures: "rank_correlation" of time and size of noise in practice; "nearer", what naming the nearer value hits.
@@ -38,8 +42,12 @@ def timing(
     values = possible_values(candidates)[:2]
     rounds, runs = whole(attempts, "attempts", least=1), whole(practice, "practice", least=10)
     chosen = Simulator(seed).stream("secret").integers(0, 1, rounds)
-    outputs, times = _watched(release, np.concatenate([np.zeros(runs), values[chosen]]), clock)
-    sizes = np.abs(outputs[:runs])
+    # Practice and attempts take turns, so that a machine which slows down does so for both.
+    turn = np.argsort(np.concatenate([np.arange(runs) / runs, np.arange(rounds) / rounds]), kind="stable")
+    outputs, times = np.zeros(runs + rounds), np.zeros(runs + rounds)
+    outputs[turn], times[turn] = _watched(release, np.concatenate([np.zeros(runs), values[chosen]])[turn], clock)
+    sizes, when = np.abs(outputs[:runs]), np.argsort(turn)
+    times = times / _pace(sizes, times[:runs], when[:runs], when)
     expected, spread = _learnt(sizes, times[:runs])
     usual = max(float(sizes.mean()), 1e-9)
     seen, taken = outputs[runs:], times[runs:]
@@ -99,6 +107,14 @@ def _watched(release: Callable[[int], float], values: Floats, clock: Callable[[]
         if running:
             gc.enable()
     return outputs, times
+
+
+def _pace(sizes: Floats, times: Floats, when: NDArray[np.int64], every: NDArray[np.int64]) -> Floats:
+    """How slow the machine was at each turn, 1 being usual: the middle of what the practice around it took."""
+    expected, _ = _learnt(sizes, times)
+    slow = np.pad(times / np.maximum(expected(sizes), 1.0), AROUND, mode="edge")
+    middle = np.median(np.lib.stride_tricks.sliding_window_view(slow, 2 * AROUND + 1), axis=1)
+    return np.asarray(np.interp(every, when, np.maximum(middle, 1e-3)), dtype=np.float64)
 
 
 def _learnt(sizes: Floats, times: Floats) -> tuple[Callable[[Floats], Floats], float]:

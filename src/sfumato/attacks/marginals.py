@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from sfumato.attacks.answers import finite
 from sfumato.attacks.groups import Floats, Integers, combined, sensitive_codes
 from sfumato.attacks.promise import most_hits
 from sfumato.attacks.result import AttackResult
@@ -25,6 +26,7 @@ def marginals(
     count: str = "n",
     truth: Iterable[Any] | None = None,
     rounds: int = 200,
+    others: float = 0.0,
     epsilon: float | None = None,
     delta: float = 0.0,
 ) -> AttackResult[Any]:
@@ -32,7 +34,8 @@ def marginals(
 
     published: tables with the columns of some known facts, `secret` and `count`, e.g. income by age and sex, and income
     by zip; noisy counts too. known: a row a person with the facts that the tables use, as from a register.
-    truth: the secrets. epsilon, delta: what all the tables cost together.
+    truth: the secrets. others: how often other people's records give the secret away, where that is more than chance.
+    epsilon, delta: what all the tables cost together.
 
     The counts of each kind of person are fitted to the tables in turn, by multiplication, from what is usual; that
     leads to the likeliest counts that all tables allow (iterative proportional fitting).
@@ -70,7 +73,7 @@ def marginals(
         recovered=[values[place] for place in guess],
         success=success,
         chance=chance,
-        bound=most_hits(chance, epsilon, delta),
+        bound=most_hits(max(chance, finite("others", others)), epsilon, delta),
         attempts=people.num_rows,
         measures={"sure": float(np.mean(share.max(axis=1)[kind] >= SURE))},
     )

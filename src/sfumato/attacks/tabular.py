@@ -1,6 +1,6 @@
 """Tables from anywhere, and columns of two tables made comparable."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -9,41 +9,19 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from sfumato.anonymise.result import AnonymisedTable
+from sfumato.anonymise.tables import read
 from sfumato.errors import UsageError, did_you_mean, quoted
-
-_HINT = "Pass an Arrow, pandas or Polars table, or a list of dicts."
 
 
 def as_arrow(table: object, what: str) -> pa.Table:
-    """The rows of an anonymised, Arrow, pandas or Polars table or of a list of dicts, in the same order."""
+    """The rows of an anonymised, Arrow, pandas or Polars table, of a file or of a list of dicts, in the same order."""
     try:
-        if isinstance(table, AnonymisedTable):
-            table = table.to_arrow()
-        if isinstance(table, pa.Table):
-            arrow = _without_views(table)
-        elif isinstance(table, list | tuple) and all(isinstance(row, Mapping) for row in table):
-            # Not from_pylist, which takes the columns of the first row for all there are.
-            columns = dict.fromkeys(name for row in table for name in row)
-            arrow = pa.table({name: [row.get(name) for row in table] for name in columns})
-        elif hasattr(table, "__arrow_c_stream__"):
-            arrow = _without_views(pa.table(table))
-        else:
-            raise UsageError(f"the {what} table is a {type(table).__name__}, which is no table.", _HINT)
-    except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
-        raise UsageError(f"the {what} table has a column of mixed types.", "Give each column one type.") from error
+        arrow = table.to_arrow() if isinstance(table, AnonymisedTable) else read(table, typed=True)[0]
+    except UsageError as error:
+        raise UsageError(f"the {what} table: {error.message}", error.hint) from None
     if arrow.num_rows == 0:
         raise UsageError(f"the {what} table is empty.", "An attack needs at least one row on each side.")
     return arrow
-
-
-def _without_views(table: pa.Table) -> pa.Table:
-    # Polars hands out string views, for which Arrow still lacks take, concat and cast in the versions we support.
-    for position, field in enumerate(table.schema):
-        values = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
-        if pa.types.is_string_view(values):
-            texts = pa.array(table.column(position).to_pylist(), type=pa.string())
-            table = table.set_column(position, field.name, texts)
-    return table
 
 
 def need_column(table: pa.Table, what: str, name: str) -> None:

@@ -136,7 +136,7 @@ def _of_question(question: str, schema: Schema) -> tuple[Callable[[Any], Vectors
     def measure(frame: Any) -> Vectors:
         engine = DuckDBEngine(frame, schema)
         try:
-            rows = gather(plan, [engine.run(one) for one in sql])
+            rows = gather(plan, [engine.run(one) for one in sql]).entries
         finally:
             engine.close()
         columns = integers_of(plan, rows)

@@ -77,10 +77,32 @@ def _features(first: Outputs, second: Outputs) -> list[tuple[str, Callable[[Outp
         return []
     if isinstance(sample, int | float | np.number):
         return [("the output", _numbers)]
-    if isinstance(sample, tuple | list | np.ndarray) and len(sample) and _is_number(sample[0]):
-        found = [(f"coordinate {place}", _coordinate(place)) for place in range(min(len(sample), COORDINATES))]
-        return [*found, ("the sum", lambda outputs: _numbers([_sum(output) for output in outputs]))]
-    return []
+    if not isinstance(sample, tuple | list | np.ndarray):
+        return []
+    found = [
+        (f"coordinate {place}", _remembered(_coordinate(place)))
+        for place, entry in enumerate(sample[:COORDINATES])
+        if _is_number(entry)
+    ]
+    if all(_is_number(entry) for entry in sample):
+        found.append(("the sum", _remembered(lambda outputs: _numbers([_sum(output) for output in outputs]))))
+    return found
+
+
+def _remembered(feature: Callable[[Outputs], npt.NDArray[np.float64]]) -> Callable[[Outputs], npt.NDArray[np.float64]]:
+    """Computed once for each of the last few samples: many events look at the same feature."""
+    known: list[tuple[Outputs, npt.NDArray[np.float64]]] = []
+
+    def found(outputs: Outputs) -> npt.NDArray[np.float64]:
+        for seen, values in known:
+            if seen is outputs:
+                return values
+        values = feature(outputs)
+        known.append((outputs, values))
+        del known[:-2]
+        return values
+
+    return found
 
 
 def _sets(first: Outputs, second: Outputs) -> Iterator[Event]:
@@ -147,7 +169,7 @@ def _coordinate(place: int) -> Callable[[Outputs], npt.NDArray[np.float64]]:
 
 
 def _sum(output: Any) -> float:
-    return np.nan if isinstance(output, Failure) else float(np.sum(np.asarray(output, dtype=float)))
+    return np.nan if isinstance(output, Failure) else sum(float(one) if _is_number(one) else np.nan for one in output)
 
 
 def _numbers(outputs: Outputs) -> npt.NDArray[np.float64]:

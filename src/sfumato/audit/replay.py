@@ -137,7 +137,7 @@ def every_question(write: Emit = emit) -> Iterator[Callable[[], Finding]]:
 def _sums(table: Any, schema: Schema, plan: Plan, sql: tuple[str, ...]) -> Entries:
     engine = DuckDBEngine(table, schema)
     try:
-        return gather(plan, [engine.run(one) for one in sql])
+        return gather(plan, [engine.run(one) for one in sql]).entries
     finally:
         engine.close()
 

@@ -40,7 +40,7 @@ AT_ONCE = 50_000
 class Subject:
     """`draw(data, count, price, entropy)` runs the mechanism `count` times for a price; `law` says what comes out.
 
-    A price is ε, or ρ when `converted` says which (ε, δ) that stands for.
+    A price is ε, or ρ when `in_rho`; then (ε, δ) follows from it. `claimed` is an ε that is less than the price.
     """
 
     name: str
@@ -52,10 +52,13 @@ class Subject:
     delta: Fraction = Fraction(0)
     in_rho: bool = False
     draws: int = 200_000
+    claimed: Fraction | None = None
 
     @property
     def epsilon(self) -> Fraction:
         """What is claimed."""
+        if self.claimed is not None:
+            return self.claimed
         return epsilon_for(self.price, self.delta) if self.in_rho else self.price
 
     def run(self, data: Any, count: int, entropy: Entropy | None = None) -> Any:

@@ -8,12 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.audit import trustless
+import sfumato.geo as geo
+from sfumato.audit import places, trustless
 from sfumato.audit.channels import precision, timing
 from sfumato.audit.findings import Finding
 from sfumato.audit.replay import PERSON, Emit, replayed
 from sfumato.audit.shelf import MECHANISMS, Subject, aggregates
 from sfumato.engines.emit import emit
+from sfumato.geo.privtree import STRUCTURE, scales, split_coins
 from sfumato.kernel import exact
 from sfumato.kernel.bulk import discrete_laplace
 from sfumato.kernel.entropy import Entropy, SystemEntropy
@@ -23,11 +25,12 @@ from sfumato.schema.table import Schema
 from sfumato.schema.unit import Row, Unit
 
 GROUPED = "SELECT g, COUNT(*) FROM t GROUP BY g"
+LEVELS = 6
 SUMMED = "SELECT COUNT(x), SUM(x), AVG(x) FROM t"
 
 
 def _named(name: str) -> Subject:
-    return next(subject for subject in MECHANISMS if subject.name == name)
+    return next(subject for subject in (*MECHANISMS, *places.subjects()) if subject.name == name)
 
 
 def _one_sided(value: int, count: int, price: Fraction, entropy: Entropy) -> Any:
@@ -63,11 +66,28 @@ def _eager_keys(units: int, count: int, price: Fraction, entropy: Entropy) -> An
     return KeySelection(price, Fraction(1, 10)).draw(np.full(count, units), entropy)
 
 
+def _half_the_noise_of_the_shape(crowd: int, count: int, price: Fraction, entropy: Entropy) -> list[Any]:
+    """The shape drawn at twice its share, the counts at theirs."""
+    shape, counts = 2 * price * STRUCTURE, price * (1 - STRUCTURE)
+    return places.tree_paths(crowd, count, shape + counts, shape / (shape + counts), entropy)
+
+
+def _without_decay(points: int, count: int, price: Fraction, entropy: Entropy) -> Any:
+    """How deep a tree goes that compares every level with the same threshold: each level costs anew."""
+    scale, decay = scales(price)
+    alive, depth = np.ones(count, dtype=np.bool_), np.zeros(count, dtype=np.int64)
+    for _ in range(LEVELS):
+        alive &= split_coins(np.full(count, points), 0, scale, decay, entropy)
+        depth += alive
+    return depth
+
+
 def subjects() -> list[Subject]:
     """Every mechanism and every aggregate with 0.9 of its noise, and mistakes of other kinds."""
     narrow = [subject.with_less_noise() for subject in (*MECHANISMS, *aggregates(), *trustless.subjects())]
     count, sparse, keys = _named("geometric"), _named("above_threshold"), _named("key_selection")
-    choice = _named("exponential")
+    choice, metric = _named("exponential"), _named("geo metric, one step apart")
+    tree = _named("geo privtree, a point more")
     return [
         *narrow,
         replace(count, name="noise never negative", draw=_one_sided),
@@ -86,6 +106,14 @@ def subjects() -> list[Subject]:
             name="top-k that pays for one pick",
             draw=lambda scores, count, price, entropy: _named("top_k").draw(scores, count, 2 * price, entropy),
         ),
+        replace(
+            metric,
+            name="metric without the half",
+            draw=lambda item, count, price, entropy: metric.draw(item, count, 2 * price, entropy),
+            law=None,
+        ),
+        replace(tree, name="privtree with half the noise of its shape", draw=_half_the_noise_of_the_shape, law=None),
+        replace(tree, name="privtree without decay", neighbours=(0, 1), draw=_without_decay, law=None),
     ]
 
 
@@ -102,6 +130,7 @@ def _broken(old: str, new: str) -> Emit:
 def channels() -> Iterator[Callable[[], Finding]]:
     entropy = SystemEntropy()
     yield lambda: precision("Laplace noise in doubles", _doubles, 1.0)
+    yield lambda: precision("planar Laplace noise in doubles", _planar_doubles, 1.0)
     yield lambda: timing("a sampler that loops", lambda: exact.discrete_laplace(Fraction(20), entropy))
     for name, question, unit, write in (
         ("rows counted in each group alone", GROUPED, PERSON, _broken("COUNT(*) OVER person", "1")),
@@ -120,3 +149,8 @@ def _doubles(x: float, count: int) -> Any:
     uniform = (words[:count] >> np.uint64(11)).astype(np.float64) * 2.0**-53 + 2.0**-54
     sign = np.where(words[count:] & np.uint64(1), 1.0, -1.0)
     return x - sign * np.log(uniform)
+
+
+def _planar_doubles(x: float, count: int) -> Any:
+    """East of the textbook's planar Laplace noise around (x, 0), a metre being 1/ε."""
+    return geo.teaching.planar_laplace(np.full(count, x), np.zeros(count), epsilon=1.0)[0]

@@ -1,14 +1,15 @@
 """`sfumato anonymise`: the older methods on a CSV or Parquet file."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from sfumato import anonymise
 from sfumato.anonymise.wordings import key_missing
-from sfumato.cli.anonymise_output import listed, pairs, parts, progress, show
+from sfumato.cli.anonymise_output import listed, pairs, parts, show
 from sfumato.cli.output import Format, as_csv, as_json, as_table, number, working, write
+from sfumato.cli.progress import progress
 from sfumato.errors import file_unreadable
 from sfumato.schema.policy import load_policy
 
@@ -64,24 +65,18 @@ def k_anonymity(
 
     sfumato anonymise k-anonymity people.csv --quasi age,sex,zip --k 5 --hierarchy age=intervals:5,10 --output safe.csv
     """
-    names, secrets, gone = parts(quasi, sensitive, policy)
+    asked = _asked(quasi, sensitive, identifier, policy, hierarchy, {"l": l, "c": c, "t": t})
     with progress("Searching the lattice …") as report:
         result = anonymise.k_anonymity(
             table,
-            names,
             k=k,
-            hierarchies=pairs(hierarchy, "--hierarchy", "age=age.csv"),
-            sensitive=secrets,
-            l=_maybe(l, "l"),
             diversity=diversity,
-            c=_maybe(c, "c"),
-            t=_maybe(t, "t"),
             distance=distance,
             suppression=float(number(suppression, "suppression")),
             metric=metric,
             search=search,
-            identifiers=listed(identifier) or gone,
             progress=report,
+            **asked,
         )
     show(result, output=output, format=format)
 
@@ -104,22 +99,9 @@ def mondrian(
     format: Printed = Format.table,
 ) -> None:
     """Cut the table at medians into groups of k or more, and release their ranges: the most detail for a given k."""
-    names, secrets, gone = parts(quasi, sensitive, policy)
+    asked = _asked(quasi, sensitive, identifier, policy, hierarchy, {"l": l, "c": c, "t": t})
     with progress("Cutting …") as report:
-        result = anonymise.mondrian(
-            table,
-            names,
-            k=k,
-            hierarchies=pairs(hierarchy, "--hierarchy", "age=age.csv"),
-            sensitive=secrets,
-            l=_maybe(l, "l"),
-            diversity=diversity,
-            c=_maybe(c, "c"),
-            t=_maybe(t, "t"),
-            distance=distance,
-            identifiers=listed(identifier) or gone,
-            progress=report,
-        )
+        result = anonymise.mondrian(table, k=k, diversity=diversity, distance=distance, progress=report, **asked)
     show(result, output=output, format=format)
 
 
@@ -270,6 +252,25 @@ def classify(
             write(as_csv(columns, found), output)
         case _:
             write(as_table(columns, found, footer=footer), output)
+
+
+def _asked(
+    quasi: list[str] | None,
+    sensitive: list[str] | None,
+    identifier: list[str] | None,
+    policy: Path | None,
+    hierarchy: list[str] | None,
+    wanted: dict[str, str | None],
+) -> dict[str, Any]:
+    """What k-anonymity and Mondrian are asked alike."""
+    names, secrets, gone = parts(quasi, sensitive, policy)
+    return {
+        "quasi": names,
+        "sensitive": secrets,
+        "identifiers": listed(identifier) or gone,
+        "hierarchies": pairs(hierarchy, "--hierarchy", "age=age.csv"),
+        **{what: _maybe(text, what) for what, text in wanted.items()},
+    }
 
 
 def _maybe(text: str | None, what: str) -> float | None:

@@ -1,48 +1,19 @@
 """What `sfumato anonymise` and `sfumato risk` read and print."""
 
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
-
 from sfumato.anonymise import AnonymisedTable
 from sfumato.anonymise.wordings import no_quasi
-from sfumato.cli.output import Format, as_csv, as_json, as_table, write
+from sfumato.cli.output import Format, as_csv, as_json, as_table, split, write
 from sfumato.errors import UsageError
 from sfumato.schema.policy import load_policy
-
-SLOW = 2.0
-
-
-@contextmanager
-def progress(message: str) -> Iterator[Callable[[float], None]]:
-    """A bar on a terminal for work that takes more than two seconds, nothing in a pipe."""
-    console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
-    bar = Progress(*columns, console=console, transient=True)
-    task, started, shown = bar.add_task(message, total=1.0), time.monotonic(), False
-
-    def report(share: float) -> None:
-        nonlocal shown
-        if not shown and console.is_terminal and time.monotonic() - started > SLOW:
-            bar.start()
-            shown = True
-        bar.update(task, completed=share)
-
-    try:
-        yield report
-    finally:
-        if shown:
-            bar.stop()
 
 
 def listed(given: Sequence[str] | None) -> list[str]:
     """Columns, repeated or with commas between them."""
-    return [name.strip() for text in given or () for name in text.split(",") if name.strip()]
+    return [name for text in given or () for name in split(text)]
 
 
 def pairs(given: Sequence[str] | None, option: str, example: str) -> dict[str, str]:

@@ -1,75 +1,73 @@
 """sfumato ask"""
 
-from collections.abc import Callable
+import json
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from sfumato.cli.output import Format, as_csv, as_json, as_table, number, working, write
+from sfumato.cli.output import as_csv, as_json, as_table, working, write
+from sfumato.cli.spending import settled
+from sfumato.plots.style import plotly
+from sfumato.query.display import beside, ends, readable, sentences
 from sfumato.query.finish import Answer, check_confidence
 from sfumato.session import DEFAULT_ANALYST, open_policy
 
 app = typer.Typer(add_completion=False)
 
 
+class Format(StrEnum):
+    """How to print an answer."""
+
+    table = "table"
+    json = "json"
+    csv = "csv"
+    html = "html"
+
+
 @app.command()
 def ask(
     policy: Annotated[Path, typer.Argument(help="The policy file, e.g. people.toml.")],
     question: Annotated[str, typer.Argument(help="SELECT … FROM table [WHERE …] [GROUP BY …]")],
-    spend: Annotated[str, typer.Option(help="How much epsilon this question may cost, e.g. 0.5.")],
+    spend: Annotated[str | None, typer.Option(help="How much epsilon this question may cost, e.g. 0.5.")] = None,
+    error: Annotated[str | None, typer.Option(help="Spend what brings the error bar down to this, e.g. 10.")] = None,
+    column: Annotated[str | None, typer.Option(help="Whose error bar, if the question has several numbers.")] = None,
     analyst: Annotated[str, typer.Option(help="Who is asking.")] = DEFAULT_ANALYST,
     fresh: Annotated[bool, typer.Option("--fresh", help="Pay again for a question asked before.")] = False,
     request: Annotated[str | None, typer.Option(help="An id that makes a retry free.")] = None,
     confidence: Annotated[float, typer.Option(help="Of the error bars.")] = 0.95,
-    format: Annotated[Format, typer.Option(help="How to print the answer.")] = Format.table,
+    format: Annotated[Format, typer.Option(help="How to print the answer; html is one page with plots.")] = (
+        Format.table
+    ),
     output: Annotated[Path | None, typer.Option(help="Write to this file instead of the screen.")] = None,
+    script: Annotated[Path | None, typer.Option(help="Also write the Python that repeats the question.")] = None,
 ) -> None:
     """Ask a question, pay for it, get an answer with error bars."""
-    amount = number(spend, "spend")
     check_confidence(confidence)
+    if format is Format.html:
+        plotly()  # what is missing is said before anything is paid
     with working("Asking …"), open_policy(policy, analyst=analyst) as session:
+        amount, chosen = settled(session, question, spend, error, column, confidence)
         answer = session.ask(question, spend=amount, fresh=fresh, request=request)
-        write(_rendered(answer, confidence, format), output)
+        write(_rendered(answer, confidence, format, chosen), output)
+        if script is not None:
+            write(answer.script(), script)
 
 
-def _rendered(answer: Answer, confidence: float, format: Format) -> str:
-    if format is Format.json:
-        return as_json(answer.to_dict(confidence))
-    if format is Format.csv:
-        return as_csv(*_beside(answer, {"low": min, "high": max}, confidence))
-    columns, rows = _beside(answer, {"±": _half}, confidence)
-    footer = (
-        f"± at {100 * confidence:g} %. Protects one {answer.unit}.\n"
-        + (f"Asked before on {answer.when}: free. " if answer.cached else f"Cost {answer.cost}. ")
-        + f"Spent in all {answer.spent}; left {answer.left}."
-        + "".join(f"\n{note}" for note in answer.notes)
-    )
-    return as_table(columns, rows, footer=footer)
+def _rendered(answer: Answer, confidence: float, format: Format, chosen: str) -> str:
+    match format:
+        case Format.json:
+            return as_json(answer.to_dict(confidence))
+        case Format.csv:
+            columns, rows = beside(answer, {"low": ends(0), "high": ends(1)}, confidence)
+            return as_csv(columns, [{name: _flat(cell) for name, cell in row.items()} for row in rows])
+        case Format.html:
+            return answer.to_html(confidence=confidence)
+        case Format.table:
+            return as_table(*readable(answer, confidence), footer=chosen + "\n".join(sentences(answer, confidence)))
 
 
-def _beside(
-    answer: Answer, parts: dict[str, Callable[[float, float], float]], confidence: float
-) -> tuple[list[str], list[dict[str, Any]]]:
-    """The rows with parts of each interval beside its number, under names that hide no other column."""
-    intervals = answer.interval(confidence)
-    names: dict[tuple[str, str], str] = {}
-    columns = list(answer.columns)
-    paired = [column for column in intervals[0] if isinstance(intervals[0][column], tuple)] if intervals else []
-    for column in paired:
-        for part in parts:
-            name = f"{column} {part}" if part == "±" else f"{column}_{part}"
-            while name in columns:
-                name += "_"
-            names[column, part] = name
-            columns.insert(columns.index(column) + 1 if part == "±" else len(columns), name)
-    rows = [
-        {**row, **{name: parts[part](*interval[column]) for (column, part), name in names.items()}}
-        for row, interval in zip(answer.rows, intervals, strict=True)
-    ]
-    return columns, rows
-
-
-def _half(low: float, high: float) -> float:
-    half = (high - low) / 2
-    return int(half) if isinstance(low, int) and half.is_integer() else half
+def _flat(cell: Any) -> Any:
+    """A list in one cell of a CSV file is JSON; nothing is an empty cell."""
+    return json.dumps(cell) if isinstance(cell, list) else "" if cell is None else cell

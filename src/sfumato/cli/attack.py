@@ -6,14 +6,13 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.progress import Progress
 
-from sfumato.attacks.files import read_rows
+from sfumato.anonymise.tables import read_file
 from sfumato.attacks.shows import ABOUT, SHOWS, Demonstration, demonstrate
 from sfumato.attacks.shows.pages import COLUMNS, report, save_plot, table
 from sfumato.attacks.wordings import attack_missing
-from sfumato.cli.output import as_csv, as_json, as_table, number, write
+from sfumato.cli.output import as_csv, as_json, as_table, number, split, write
+from sfumato.cli.progress import progress
 
 EVERY = "all"
 
@@ -40,7 +39,7 @@ def attack(
     quasi: Annotated[str, typer.Option(help="Quasi-identifiers of your table, e.g. age,sex,zip.")] = "",
     sensitive: Annotated[str | None, typer.Option(help="The sensitive column of your table.")] = None,
     columns: Annotated[str, typer.Option(help="Numeric columns of your table, e.g. age,income.")] = "",
-    epsilon: Annotated[str, typer.Option(help="What the session, or each private row, promises in all.")] = "1",
+    epsilon: Annotated[str, typer.Option(help="What the session promises in all; for timing, in each answer.")] = "1",
     k: Annotated[int, typer.Option(min=2, help="Of the k-anonymous release.")] = 5,
     seed: Annotated[int, typer.Option(min=0, help="Of everything made up.")] = 0,
     plot: Annotated[Path | None, typer.Option(help="Draw it into this .html, .png or .svg file.")] = None,
@@ -56,33 +55,27 @@ def attack(
         return
     if name is None:
         raise attack_missing()
-    attacked = None if rows is None else read_rows(rows)
+    attacked = None if rows is None else read_file(rows, typed=True)
     chosen = list(SHOWS) if name == EVERY else [name]
     shown: list[Demonstration] = []
-    with Progress(console=Console(stderr=True), transient=True, disable=not Console(stderr=True).is_terminal) as bar:
-        step = bar.add_task("Attacking …", total=len(chosen) if len(chosen) > 1 else None)
-        for each in chosen:
-            bar.update(step, description=each.replace("_", " "))
+    with progress("Attacking …") as done:
+        for place, each in enumerate(chosen):
+            done(place / len(chosen), each.replace("_", " "))
             shown.append(
                 demonstrate(
                     each,
                     attacked,
-                    quasi=_names(quasi),
+                    quasi=split(quasi),
                     sensitive=sensitive,
-                    columns=_names(columns),
+                    columns=split(columns),
                     epsilon=float(number(epsilon, "epsilon")),
                     k=k,
                     seed=seed,
                 )
             )
-            bar.advance(step)
     if plot is not None:
         save_plot(shown, plot)
     write(_rendered(shown, format, one=name != EVERY), output)
-
-
-def _names(listed: str) -> list[str]:
-    return [name.strip() for name in listed.split(",") if name.strip()]
 
 
 def _list(format: Format) -> str:

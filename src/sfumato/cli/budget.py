@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from sfumato.cli.output import Format, as_csv, as_json, as_table, write
+from sfumato.cli.output import Format, as_csv, as_json, as_table, number, write
 from sfumato.ledger.terms import rounded_down
 from sfumato.session import DEFAULT_ANALYST, open_policy
 
@@ -16,16 +16,24 @@ app = typer.Typer(add_completion=False)
 def budget(
     policy: Annotated[Path, typer.Argument(help="The policy file, e.g. people.toml.")],
     analyst: Annotated[str, typer.Option(help="Whose budget.")] = DEFAULT_ANALYST,
+    spend: Annotated[str | None, typer.Option(help="How many more questions at this spend fit; else the last.")] = None,
     format: Annotated[Format, typer.Option(help="How to print.")] = Format.table,
     output: Annotated[Path | None, typer.Option(help="Write to this file instead of the screen.")] = None,
 ) -> None:
     """Show the limit, what is spent in all, and the largest spend that would still be granted."""
     with open_policy(policy, analyst=analyst) as session:
-        balance, unit, questions = session.budget, str(session.schema.unit), len(session.history())
+        balance, unit, charges = session.budget, str(session.schema.unit), session.history()
+        own = [charge.spend for charge in charges if charge.analyst == analyst]
+        each = float(number(spend, "spend")) if spend is not None else own[-1] if own else None
+        more = None if each is None else session.questions_left(each)
+    questions = len(charges)
     amounts = {"limit": balance.limit, "spent": balance.spent, "left": balance.left}
     if format is Format.json:
         content = {name: {"epsilon": amount.epsilon, "delta": amount.delta} for name, amount in amounts.items()}
-        write(as_json({**content, "unit": unit, "analyst": analyst, "charges": questions}), output)
+        write(
+            as_json({**content, "unit": unit, "analyst": analyst, "charges": questions, "spend": each, "more": more}),
+            output,
+        )
         return
     rows = [
         {"": name, "epsilon": rounded_down(amount.epsilon, 9), "delta": f"{amount.delta:g}"}
@@ -38,4 +46,8 @@ def budget(
     footer = f"Protects one {unit}. {questions} charge{'' if questions == 1 else 's'} so far."
     if balance.limit.delta:
         footer += "\nSpent and left need not add up to the limit: many small questions cost less than their sum."
+    if more is not None:
+        footer += (
+            f"\nAbout {more:,} more question{'' if more == 1 else 's'} at epsilon {each:g} fit{'s' * (more == 1)}."
+        )
     write(as_table(columns, rows, footer=footer), output)

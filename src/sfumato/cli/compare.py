@@ -6,10 +6,11 @@ from typing import Annotated
 
 import typer
 
+from sfumato.anonymise.tables import read_file
 from sfumato.attacks.comparison import COLUMNS, Comparison
 from sfumato.attacks.comparison import compare as compared
-from sfumato.attacks.files import read_rows
-from sfumato.cli.output import as_csv, as_json, as_table, number, working, write
+from sfumato.cli.output import as_csv, as_json, as_table, number, split, write
+from sfumato.cli.progress import progress
 
 app = typer.Typer(add_completion=False)
 
@@ -43,17 +44,20 @@ def compare(
 
     sfumato compare --format html --output compared.html
     """
-    attacked = None if rows is None else read_rows(rows)
-    prices = [float(number(part.strip(), "epsilon")) for part in epsilon.split(",") if part.strip()]
-    with working("Comparing …"):
+    attacked = None if rows is None else read_file(rows, typed=True)
+    prices = [float(number(part, "epsilon")) for part in split(epsilon)]
+    with progress("Comparing …") as report:
         found = compared(
-            attacked, quasi=_names(quasi), sensitive=sensitive, value=value, epsilons=prices, k=k, seed=seed
+            attacked,
+            quasi=split(quasi),
+            sensitive=sensitive,
+            value=value,
+            epsilons=prices,
+            k=k,
+            seed=seed,
+            progress=report,
         )
     write(_rendered(found, format), output)
-
-
-def _names(listed: str) -> list[str]:
-    return [name.strip() for name in listed.split(",") if name.strip()]
 
 
 def _rendered(found: Comparison, format: Format) -> str:

@@ -5,7 +5,9 @@ from typing import Annotated
 
 import typer
 
-from sfumato.cli.output import Format, as_csv, as_json, number, write
+from sfumato.cli.output import Format, as_csv, as_json, write
+from sfumato.cli.spending import settled
+from sfumato.query.finish import CONFIDENCE
 from sfumato.session import DEFAULT_ANALYST, open_policy
 
 app = typer.Typer(add_completion=False)
@@ -15,19 +17,22 @@ app = typer.Typer(add_completion=False)
 def explain(
     policy: Annotated[Path, typer.Argument(help="The policy file, e.g. people.toml.")],
     question: Annotated[str, typer.Argument(help="SELECT … FROM table [WHERE …] [GROUP BY …]")],
-    spend: Annotated[str, typer.Option(help="How much epsilon the question may cost, e.g. 0.5.")],
+    spend: Annotated[str | None, typer.Option(help="How much epsilon the question may cost, e.g. 0.5.")] = None,
+    error: Annotated[str | None, typer.Option(help="Or the error bar it may have, e.g. 10.")] = None,
+    column: Annotated[str | None, typer.Option(help="Whose error bar, if the question has several numbers.")] = None,
     analyst: Annotated[str, typer.Option(help="Who is asking.")] = DEFAULT_ANALYST,
     format: Annotated[Format, typer.Option(help="How to print.")] = Format.table,
     output: Annotated[Path | None, typer.Option(help="Write to this file instead of the screen.")] = None,
 ) -> None:
     """Show plan, sensitivity, cost, expected error and SQL; touches neither data nor budget."""
     with open_policy(policy, analyst=analyst) as session:
-        explanation = session.explain(question, spend=number(spend, "spend"))
+        amount, chosen = settled(session, question, spend, error, column, CONFIDENCE)
+        explanation = session.explain(question, spend=amount)
     if format is Format.json:
         text = as_json(explanation.to_dict())
     elif format is Format.csv:
         steps = explanation.to_dict()["steps"]
         text = as_csv(["measures", "sensitivity", "rule", "share"], steps)
     else:
-        text = f"{explanation}\n"
+        text = f"{chosen}{explanation}\n"
     write(text, output)

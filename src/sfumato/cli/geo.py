@@ -9,7 +9,18 @@ from typing import Annotated, Any
 import typer
 
 from sfumato import geo
-from sfumato.cli.geo_output import GeoFormat, Sink, box_of, counted, name_bad, pair_of, price_of, progress, vectors_from
+from sfumato.cli.geo_output import (
+    GeoFormat,
+    Sink,
+    afterwards,
+    box_of,
+    counted,
+    name_bad,
+    pair_of,
+    price_of,
+    progress,
+    vectors_from,
+)
 from sfumato.cli.output import Format, as_csv, as_json, as_table, number, working, write
 from sfumato.geo.inputs import Reading
 from sfumato.geo.planar import level_of
@@ -52,6 +63,8 @@ def report(
     lon: LonName = None,
     input_format: Kind = None,
     skip_bad: SkipBad = False,
+    places: Annotated[str | None, typer.Option(help="A file of public places: a report becomes the closest.")] = None,
+    remap: Annotated[bool, typer.Option("--remap", help="With --places: the best guess if all are as likely.")] = False,
     plot: Plot = None,
     format: Shape = GeoFormat.table,
     output: Out = None,
@@ -60,13 +73,14 @@ def report(
     mechanism = price_of(level, radius, around)
     if (source is None) == (at is None):
         raise not_a_position("one of a file or --at LAT,LON")
+    told = afterwards(mechanism, places, remap=remap)
     with Sink(mechanism, format, output, keep=plot is not None) as sink:
         if at is not None:
-            sink.add(*mechanism.report(*pair_of(at)))
+            sink.add(*told(*pair_of(at)))
         else:
             reading = Reading(source, lat, lon, input_format, skip_bad)
             for lats, lons in progress(reading):
-                sink.add(*mechanism.report(lats, lons))
+                sink.add(*told(lats, lons))
             name_bad(reading.problems)
     if plot is not None:
         geo.draw_reports(*sink.kept(), error_m=mechanism.error_m()).save(plot)

@@ -3,7 +3,7 @@
 import json
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Self, TextIO
@@ -46,7 +46,7 @@ class Sink:
     def __enter__(self) -> Self:
         if self._output is not None:
             try:
-                self._file = self._output.open("w", encoding="utf-8")
+                self._file = self._fresh.open("w", encoding="utf-8")
             except OSError as error:
                 raise UsageError(
                     f"{self._output} cannot be written: {error.strerror}.", "Choose another file."
@@ -54,10 +54,20 @@ class Sink:
         return self
 
     def __exit__(self, kind: object, *_: object) -> None:
-        if kind is None:
-            self._finish()
-        if self._output is not None:
-            self._file.close()
+        try:
+            if kind is None:
+                self._finish()
+        finally:
+            if self._output is not None:
+                self._file.close()
+                if self._fresh != self._output:
+                    self._fresh.replace(self._output) if kind is None else self._fresh.unlink()
+
+    @property
+    def _fresh(self) -> Path:
+        """A file appears under its name when all of it was written; a pipe or a terminal is there already."""
+        named = Path(str(self._output))
+        return named if named.exists() and not named.is_file() else Path(f"{named}.part")
 
     def add(self, lat: Any, lon: Any) -> None:
         lat, lon = np.atleast_1d(lat), np.atleast_1d(lon)
@@ -128,6 +138,20 @@ def _feature(lat: float, lon: float) -> str:
 def price_of(level: str, radius: str, around: str | None) -> Planar:
     centre = None if around is None else pair_of(around)
     return geo.planar(level=level_of(level), radius_m=number(radius, "radius_m"), around=centre)
+
+
+def afterwards(mechanism: Planar, path: str | None, *, remap: bool) -> Callable[[Any, Any], geo.Position]:
+    """How a report is told: as it is, as the closest of public places, or as the best guess among them."""
+    if path is None:
+        if remap:
+            raise UsageError("there is no place to remap to.", "Name a file of public places with --places.")
+        return mechanism.report
+    lats, lons, _ = geo.read(path)
+    listed = list(zip(lats.tolist(), lons.tolist(), strict=True))
+    if not remap:
+        return lambda lat, lon: mechanism.report(lat, lon, places=listed)
+    guess = geo.remap(listed, epsilon=mechanism.epsilon)
+    return lambda lat, lon: guess(*mechanism.report(lat, lon))
 
 
 def pair_of(text: str) -> tuple[float, float]:

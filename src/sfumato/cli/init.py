@@ -16,22 +16,28 @@ app = typer.Typer(add_completion=False)
 
 @app.command()
 def init(
-    table: Annotated[Path, typer.Argument(help="A CSV or Parquet file.")],
+    table: Annotated[
+        Path, typer.Argument(help="A CSV, JSON lines, Parquet, DuckDB or SQLite file, or a directory of Parquet files.")
+    ],
     output: Annotated[Path | None, typer.Option(help="The policy file to write (default: beside the table).")] = None,
     private_bounds: Annotated[
         str | None, typer.Option(help="Let sums find bounds that are not known, with this part of their spend: 0.1.")
     ] = None,
+    source_table: Annotated[str | None, typer.Option(help="Which table of a DuckDB or SQLite file.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing policy.")] = False,
 ) -> None:
     """Draft a policy from the column names and types of a table; no value is looked at."""
+    table = table if table.name else table.resolve()
     target = output or table.with_suffix(".toml")
     part = None if private_bounds is None else number(private_bounds, "private_bounds")
     Float(private_bounds=part)  # refuses what a policy would refuse
     if target.exists() and not force:
         raise policy_exists(str(target))
     with working("Reading column names and types …"):
-        columns = describe(table)
+        columns = describe(table.resolve(), source_table)
     source = table.name if target.parent.resolve() == table.parent.resolve() else str(table.resolve())
-    target.write_text(draft_policy(source, table.stem, columns, None if part is None else str(part)), encoding="utf-8")
+    name = table.stem if source_table is None else source_table.rpartition(".")[2]
+    drafted = draft_policy(source, name, columns, source_table, private_bounds=None if part is None else str(part))
+    target.write_text(drafted, encoding="utf-8")
     typer.echo(f"Wrote {target}. Declare bounds and categories there, then ask, e.g.:")
-    typer.echo(f'  sfumato ask {target} "SELECT COUNT(*) AS n FROM {table.stem}" --spend 0.1')
+    typer.echo(f'  sfumato ask {target} "SELECT COUNT(*) AS n FROM {name}" --spend 0.1')

@@ -1,6 +1,7 @@
 """sfumato local: collect from people who trust nobody."""
 
 import json
+import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -129,6 +130,45 @@ def randomise(
     if not total:
         raise UsageError("there is no answer to randomise.", "The input is empty; check the file or the pipe.")
     typer.echo(f"{total:,} reports by {chosen.name}, epsilon {client.epsilon:.6g} each.", err=True)
+
+
+@app.command()
+def report(
+    device: Annotated[Path, typer.Argument(help="The device file; made at the first report, readable by you alone.")],
+    value: Annotated[str, typer.Argument(help="The answer, an object for several questions, or - for a pipe.")],
+    spec: Annotated[Path, typer.Option(help="The specification that plan wrote, for both sides.")],
+    budget: Annotated[
+        str | None, typer.Option(help="What the device may spend in all; one report if not given.")
+    ] = None,
+    repeat: Annotated[
+        str, typer.Option(help="memo: the same answer gives the same report; fresh: a new one.")
+    ] = "memo",
+) -> None:
+    """One person's side: a known answer is reported as before, a new one is paid from the budget of the device.
+
+    echo tea | sfumato local report me.json - --spec survey.json --budget 2
+    """
+    chosen = local.load(spec)
+    limit = None if budget is None else number(budget, "budget")
+    kept = local.Device(chosen, budget=limit, repeat=repeat, path=device)
+    told = kept.report(_answer(chosen, sys.stdin.readline().rstrip("\r\n") if value == STDIN else value))
+    typer.echo(json.dumps(told, separators=(",", ":")))
+    typer.echo(f"Spent epsilon {kept.spent:.6g}; {kept.left:.6g} left.", err=True)
+
+
+def _answer(chosen: local.Protocol, text: str) -> Any:
+    """One answer from its text; several come as a JSON object."""
+    names = chosen.scheme.names
+    if not names:
+        return chosen.scheme.read({"value": [text]})[0]
+    try:
+        given = json.loads(text)
+    except ValueError:
+        given = None
+    if not isinstance(given, dict) or sorted(given) != sorted(names):
+        raise UsageError("the answer does not hold every question.", f'Write {{"{names[0]}": …}} with each name.')
+    cells = {name: [one if isinstance(one, str) else json.dumps(one)] for name, one in given.items()}
+    return {name: column[0] for name, column in chosen.scheme.read(cells).items()}
 
 
 @app.command()

@@ -128,13 +128,11 @@ def _field(record: Any, name: str, row: int) -> Any:
 
 
 def _parquet(path: str, wanted: list[str] | None) -> Iterator[Cells]:
-    parquet = import_module("pyarrow.parquet")
-    if path == STDIN:
-        raise UsageError("Parquet cannot be read from a pipe.", "Name a file.")
-    if not Path(path).exists():
+    arrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
+    if path != STDIN and not Path(path).exists():
         raise file_missing(path)
-    try:
-        file = parquet.ParquetFile(path)
+    try:  # its directory is at its end: a pipe is read to there
+        file = parquet.ParquetFile(arrow.BufferReader(sys.stdin.buffer.read()) if path == STDIN else path)
     except (OSError, ValueError):  # Arrow's own errors are one or the other
         raise file_unreadable(path, "it is not a Parquet file") from None
     places = _places(list(file.schema_arrow.names), wanted)

@@ -1,6 +1,7 @@
 """`sfumato noise`: the mechanisms of `sfumato.noise` on a number or on candidates typed in the shell."""
 
-from typing import Annotated
+from collections.abc import Callable
+from typing import Annotated, Any
 
 import typer
 
@@ -57,9 +58,7 @@ def laplace(
     value: Value, sensitivity: Absolute, epsilon: Epsilon, count: Count = 1, output: Output = Format.table
 ) -> None:
     """Add Laplace noise to a real number: pure epsilon."""
-    real, change, price = real_value(value), number(sensitivity, "sensitivity"), number(epsilon, "epsilon")
-    about = noise.describe("laplace", sensitivity=change, epsilon=price)
-    print_draws([noise.laplace(real, sensitivity=change, epsilon=price) for _ in range(count)], about, output)
+    _drawn(noise.laplace, real_value(value), sensitivity, epsilon, count, output)
 
 
 @app.command(context_settings=NEGATIVE_NUMBERS)
@@ -67,9 +66,7 @@ def staircase(
     value: Value, sensitivity: Absolute, epsilon: Epsilon, count: Count = 1, output: Output = Format.table
 ) -> None:
     """Add staircase noise to a real number, less than laplace where epsilon is large: pure epsilon."""
-    real, change, price = real_value(value), number(sensitivity, "sensitivity"), number(epsilon, "epsilon")
-    about = noise.describe("staircase", sensitivity=change, epsilon=price)
-    print_draws([noise.staircase(real, sensitivity=change, epsilon=price) for _ in range(count)], about, output)
+    _drawn(noise.staircase, real_value(value), sensitivity, epsilon, count, output)
 
 
 @app.command(context_settings=NEGATIVE_NUMBERS)
@@ -81,9 +78,7 @@ def geometric(
         typed = int(value)
     except ValueError:
         raise value_not_whole() from None
-    change, price = number(sensitivity, "sensitivity"), number(epsilon, "epsilon")
-    about = noise.describe("geometric", sensitivity=change, epsilon=price)
-    print_draws([noise.geometric(typed, sensitivity=change, epsilon=price) for _ in range(count)], about, output)
+    _drawn(noise.geometric, typed, sensitivity, epsilon, count, output)
 
 
 @app.command(context_settings=NEGATIVE_NUMBERS)
@@ -114,12 +109,7 @@ def exponential(
     output: Output = Format.table,
 ) -> None:
     """Choose a candidate by score with the exponential mechanism: pure epsilon."""
-    names, scores = candidates_and_scores(candidate)
-    change, price = number(sensitivity, "sensitivity"), number(epsilon, "epsilon")
-    chosen = [
-        noise.exponential(names, scores, sensitivity=change, epsilon=price, monotone=monotone) for _ in range(count)
-    ]
-    print_releases("exponential", chosen, cost=pure_cost(price), error=None, output=output)
+    _chosen(noise.exponential, candidate, sensitivity, epsilon, monotone, count, output)
 
 
 @app.command()
@@ -132,13 +122,7 @@ def permute_and_flip(
     output: Output = Format.table,
 ) -> None:
     """Choose a candidate by score with permute-and-flip, never worse than exponential: pure epsilon."""
-    names, scores = candidates_and_scores(candidate)
-    change, price = number(sensitivity, "sensitivity"), number(epsilon, "epsilon")
-    chosen = [
-        noise.permute_and_flip(names, scores, sensitivity=change, epsilon=price, monotone=monotone)
-        for _ in range(count)
-    ]
-    print_releases("permute_and_flip", chosen, cost=pure_cost(price), error=None, output=output)
+    _chosen(noise.permute_and_flip, candidate, sensitivity, epsilon, monotone, count, output)
 
 
 @app.command()
@@ -151,12 +135,7 @@ def noisy_max(
     output: Output = Format.table,
 ) -> None:
     """Choose the candidate whose score plus exponential noise is largest: pure epsilon."""
-    names, scores = candidates_and_scores(candidate)
-    change, price = number(sensitivity, "sensitivity"), number(epsilon, "epsilon")
-    chosen = [
-        noise.noisy_max(names, scores, sensitivity=change, epsilon=price, monotone=monotone) for _ in range(count)
-    ]
-    print_releases("noisy_max", chosen, cost=pure_cost(price), error=None, output=output)
+    _chosen(noise.noisy_max, candidate, sensitivity, epsilon, monotone, count, output)
 
 
 @app.command()
@@ -262,3 +241,28 @@ def epsilon_for(
     )
     record = {"mechanism": mechanism, "epsilon": epsilon, "error": float(bound), "confidence": float(level)}
     print_record(record, f"epsilon {epsilon:.6g} keeps {percent(level)} of draws within ±{float(bound):.6g}.", output)
+
+
+def _drawn(
+    mechanism: Callable[..., Any], value: Any, sensitivity: str, epsilon: str, count: int, output: Format
+) -> None:
+    """Noise on a number, so many times."""
+    change, price = number(sensitivity, "sensitivity"), number(epsilon, "epsilon")
+    about = noise.describe(mechanism.__name__, sensitivity=change, epsilon=price)
+    print_draws([mechanism(value, sensitivity=change, epsilon=price) for _ in range(count)], about, output)
+
+
+def _chosen(
+    mechanism: Callable[..., Any],
+    candidate: list[str],
+    sensitivity: str,
+    epsilon: str,
+    monotone: bool,
+    count: int,
+    output: Format,
+) -> None:
+    """One of the candidates, so many times."""
+    names, scores = candidates_and_scores(candidate)
+    change, price = number(sensitivity, "sensitivity"), number(epsilon, "epsilon")
+    chosen = [mechanism(names, scores, sensitivity=change, epsilon=price, monotone=monotone) for _ in range(count)]
+    print_releases(mechanism.__name__, chosen, cost=pure_cost(price), error=None, output=output)

@@ -18,6 +18,8 @@ from rich.text import Text
 
 from sfumato.errors import UsageError, not_a_number
 
+SMALL = 0.1  # below it two digits are shown, wherever they begin
+
 
 class Format(StrEnum):
     """How to print."""
@@ -33,6 +35,11 @@ def number(text: str, what: str) -> Decimal:
         return Decimal(text)
     except InvalidOperation:
         raise not_a_number(what, repr(text)) from None
+
+
+def split(text: str) -> list[str]:
+    """A list typed in the shell with commas."""
+    return [part.strip() for part in text.split(",") if part.strip()]
 
 
 def working(message: str) -> AbstractContextManager[Any]:
@@ -84,7 +91,7 @@ def write(text: str, output: Path | None) -> None:
 
 def _shown(value: Any) -> str:
     if isinstance(value, float):
-        return f"{value:,.2f}"
+        return f"{value:.2g}" if 0 < abs(value) < SMALL else f"{value:,.2f}"
     return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
 
 

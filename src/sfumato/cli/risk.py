@@ -6,8 +6,9 @@ from typing import Annotated, Any
 import typer
 
 from sfumato import anonymise
-from sfumato.cli.anonymise_output import parts, progress
+from sfumato.cli.anonymise_output import parts
 from sfumato.cli.output import Format, as_csv, as_json, as_table, number, write
+from sfumato.cli.progress import progress
 
 SHOWN = 12
 

@@ -1,4 +1,4 @@
-"""From an engine's rows to one entry for every declared group and measure: an integer, or the rows of each cell."""
+"""From an engine's rows to one entry for every group and measure: an integer, or the rows of each cell."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -8,67 +8,91 @@ import numpy as np
 
 from sfumato.errors import too_many_rows
 from sfumato.kernel.bounds import Weighed
-from sfumato.kernel.gate import Entry
-from sfumato.kernel.ranks import MOST_ROWS, Cells
-from sfumato.plan.nodes import Plan
+from sfumato.kernel.gate import Entry, Found, Group
+from sfumato.kernel.ranks import MOST_ROWS, Cells, Numbers
+from sfumato.plan.nodes import OpenKey, Plan
 from sfumato.plan.parts import Part, parts
 
 Rows = Sequence[Sequence[Any]]
 
 
-def gather(plan: Plan, results: Sequence[Rows]) -> list[tuple[Entry, ...]]:
-    """Results come part by part (`plan.parts`), each as rows of a group's number and its integers."""
+def gather(plan: Plan, results: Sequence[Rows]) -> Found:
+    """Results come part by part (`plan.parts`), each as rows of values of open keys, a group's number, integers.
+
+    All declared groups are there; with open keys those that have rows, with the number of their units.
+    """
+    width, made = sum(isinstance(key, OpenKey) for key in plan.keys), parts(plan)
+    if not width:
+        groups: list[Group] = [(number,) for number in range(plan.groups)]
+        units = None
+    else:
+        groups = [tuple(row[: width + 1]) for row in results[0]]
+        units = np.array([int(row[-1]) for row in results[0]], dtype=np.int64)
     columns: dict[int, Sequence[Entry]] = {}
-    for part, rows in zip(parts(plan), results, strict=True):
+    for part, rows in zip(made, results, strict=True):
         if part.kind == "cells":
-            columns |= dict.fromkeys(part.measures, _cells(plan, part, rows))
+            columns |= dict.fromkeys(part.measures, _cells(part, rows, groups, width))
         elif part.kind == "magnitudes":
-            columns |= dict.fromkeys(part.measures, _weighed(plan, part, rows))
+            columns |= dict.fromkeys(part.measures, _weighed(part, rows, groups, width))
         else:
-            arranged = arrange(part.plan, rows)
-            columns |= {place: [row[i] for row in arranged] for i, place in enumerate(part.measures)}
-    return list(zip(*(columns[place] for place in range(len(plan.measures))), strict=True))
+            shown = {tuple(row[: width + 1]): row[width + 1 :] for row in rows}
+            missing = (0,) * len(part.plan.measures)
+            entries = [_numbers(shown.get(group, missing)) for group in groups]
+            columns |= {place: [row[i] for row in entries] for i, place in enumerate(part.measures)}
+    return Found(
+        list(zip(*(columns[place] for place in range(len(plan.measures))), strict=True)),
+        groups if width else None,
+        units,
+    )
 
 
 def arrange(plan: Plan, rows: Rows) -> list[tuple[int, ...]]:
-    """One row of integers for every declared group; groups that did not come count 0.
-
-    NULL is how the SQL says that there was too much to add up exactly.
-    """
+    """Of a part of plain numbers one row of integers for every declared group; groups that did not come count 0."""
     arranged = [(0,) * len(plan.measures)] * plan.groups
     for group, *values in rows:
-        if None in values:
-            raise too_many_rows()
-        arranged[group] = tuple(int(value) for value in values)
+        arranged[group] = _numbers(values)
     return arranged
 
 
-def _cells(plan: Plan, part: Part, rows: Rows) -> list[Entry]:
+def _numbers(values: Sequence[Any]) -> tuple[int, ...]:
+    """NULL is how the SQL says that there was too much to add up exactly."""
+    if None in values:
+        raise too_many_rows()
+    return tuple(int(value) for value in values)
+
+
+def _cells(part: Part, rows: Rows, groups: Sequence[Group], width: int) -> list[Entry]:
     """The cells of every group, in order; an engine may name a cell twice."""
-    named = np.array([row[0] for row in rows], dtype=np.int64)
-    counted = np.array([int(row[1]) for row in rows], dtype=np.int64)
-    kept = counted > 0
+    numbered = np.array([row[width] for row in rows], dtype=np.int64)
+    counted = np.array([int(row[width + 1]) for row in rows], dtype=np.int64)
+    if counted.sum() > MOST_ROWS:
+        raise too_many_rows()
+    owner: Numbers = numbered // part.size
+    if width:
+        place_of = {group: place for place, group in enumerate(groups)}
+        named_by = zip((row[:width] for row in rows), owner.tolist(), strict=True)
+        owner = np.array([place_of.get((*opened, number), -1) for opened, number in named_by], dtype=np.int64)
+    named = owner * part.size + numbered % part.size
+    kept = (counted > 0) & (owner >= 0)
     numbers, inverse = np.unique(named[kept], return_inverse=True)
     counts = np.zeros(len(numbers), dtype=np.int64)
     np.add.at(counts, inverse, counted[kept])
-    if counts.sum() > MOST_ROWS:
-        raise too_many_rows()
-    edges = np.searchsorted(numbers, np.arange(plan.groups + 1) * part.size)
+    edges = np.searchsorted(numbers, np.arange(len(groups) + 1) * part.size)
     return [
-        Cells(numbers[first:last] - group * part.size, counts[first:last])
-        for group, (first, last) in enumerate(pairwise(edges))
+        Cells(numbers[first:last] - place * part.size, counts[first:last])
+        for place, (first, last) in enumerate(pairwise(edges))
     ]
 
 
-def _weighed(plan: Plan, part: Part, rows: Rows) -> list[Entry]:
+def _weighed(part: Part, rows: Rows, groups: Sequence[Group], width: int) -> list[Entry]:
     """Rows and sums of the cells of every group; NULL is how the SQL says that there was too much to add up."""
-    if any(total is None for _, _, total in rows):
-        raise too_many_rows()
-    sums: dict[int, int] = {}
-    for number, _, total in rows:
-        sums[number] = sums.get(number, 0) + int(total)
+    sums: dict[tuple[Group, int], int] = {}
+    for row in rows:
+        (total,) = _numbers(row[width + 2 :])
+        named = (*row[:width], row[width] // part.size), row[width] % part.size
+        sums[named] = sums.get(named, 0) + total
     return [
-        Weighed(cells, tuple(sums[group * part.size + place] for place in cells.places.tolist()))
-        for group, cells in enumerate(_cells(plan, part, rows))
+        Weighed(cells, tuple(sums[group, place] for place in cells.places.tolist()))
+        for group, cells in zip(groups, _cells(part, rows, groups, width), strict=True)
         if isinstance(cells, Cells)
     ]

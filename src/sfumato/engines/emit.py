@@ -6,17 +6,8 @@ contribution-bounding.md says. No expression can fail on any row: arithmetic is 
 
 from typing import assert_never
 
-from sfumato.engines.expressions import (
-    LARGEST_INTEGER,
-    Writer,
-    column,
-    edge_of,
-    huge,
-    integer,
-    plain_text,
-    quoted,
-    text,
-)
+from sfumato.engines.expressions import LARGEST_INTEGER, Writer, column, edge_of, huge, integer, quoted
+from sfumato.engines.functions import text
 from sfumato.plan.expressions import Expression
 from sfumato.plan.lattice import LARGEST
 from sfumato.plan.nodes import (
@@ -31,11 +22,13 @@ from sfumato.plan.nodes import (
     ListedKey,
     Magnitudes,
     Measure,
+    OpenKey,
     Plan,
     RangeKey,
     Sum,
     SumInCells,
 )
+from sfumato.schema.columns import plain_text
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person, Row
 
@@ -70,13 +63,17 @@ def _for_rows(plan: Plan, writer: Writer) -> str:
         return f"SELECT 0 AS g, {sums}\nFROM (SELECT 1 AS one{values} {source})"
     keys = ", ".join(f"k{i}" for i in range(len(plan.keys)))
     columns = ", ".join(f"{_grouped_by(key, writer)} AS k{i}" for i, key in enumerate(plan.keys))
-    outputs = ", ".join(f"m{i}" for i in range(len(plan.measures)))
+    outputs = ", ".join([f"m{i}" for i in range(len(plan.measures))] + (["units"] if plan.open else []))
+    opened = "".join(f"k{i}, " for i in _opened(plan))
+    held = "".join(f" AND k{i} IS NOT NULL" for i in _opened(plan))
     # Materialised, so that the test for declared keys runs once a group and not once a row.
     return (
         f"WITH grouped AS MATERIALIZED (\n"
-        f"  SELECT {keys}, {sums}\n  FROM (SELECT {columns}{values} {source})\n  GROUP BY {keys})\n"
-        f"SELECT g, {outputs} FROM (SELECT {_group_number(plan, [f'k{i}' for i in range(len(plan.keys))])} AS g, "
-        f"{outputs} FROM grouped)\nWHERE g IS NOT NULL"
+        f"  SELECT {keys}, {sums}{', COUNT(*) AS units' if plan.open else ''}\n"
+        f"  FROM (SELECT {columns}{values} {source})\n  GROUP BY {keys})\n"
+        f"SELECT {opened}g, {outputs} FROM (SELECT {opened}"
+        f"{_group_number(plan, [f'k{i}' for i in range(len(plan.keys))])} AS g, {outputs} FROM grouped)\n"
+        f"WHERE g IS NOT NULL{held}"
     )
 
 
@@ -88,46 +85,58 @@ def _for_people(plan: Plan, unit: Person, writer: Writer) -> str:
     shares = ", ".join(f"COALESCE(SUM({_share(a, i)}), 0) AS m{i}" for i, a in enumerate(_aggregates(plan)))
     person = column(unit.id)
     source = f"FROM {quoted(plan.table)} AS t{_where(plan, writer, f'{person} IS NOT NULL')}"
+    opened = "".join(f"{_grouped_by(plan.keys[i], writer)} AS k{i}, " for i in _opened(plan))
+    groups = "".join(f"k{i}, " for i in _opened(plan)) + "g"
+    held = " AND ".join(f"{name} IS NOT NULL" for name in groups.split(", "))
     steps = [
-        f"rows AS (\n  SELECT {person} AS u, {group} AS g{_values(plan, writer)} {source})",
-        f"pairs AS (\n  SELECT u, g, {parts} FROM rows WHERE g IS NOT NULL GROUP BY u, g)",
+        f"rows AS (\n  SELECT {person} AS u, {opened}{group} AS g{_values(plan, writer)} {source})",
+        f"pairs AS (\n  SELECT u, {groups}, {parts} FROM rows WHERE {held} GROUP BY u, {groups})",
     ]
     pairs = "pairs"
-    if plan.groups > unit.max_groups:
+    if plan.open or plan.groups > unit.max_groups:
         salt = int(plan.digest()[:15], 16)
         steps.append(
-            "ranked AS (\n  SELECT *, row_number() OVER (PARTITION BY u ORDER BY hash(u, g, "
-            f"{salt}), g) AS rank FROM pairs)"
+            f"ranked AS (\n  SELECT *, row_number() OVER (PARTITION BY u ORDER BY hash(u, {groups}, "
+            f"{salt}), {groups}) AS rank FROM pairs)"
         )
         pairs = f"ranked WHERE rank <= {unit.max_groups}"
-    total, groups = ("n", "1") if not plan.keys else ("SUM(n) OVER person", "COUNT(*) OVER person")
+    total, many = ("n", "1") if not plan.keys else ("SUM(n) OVER person", "COUNT(*) OVER person")
     window = " WINDOW person AS (PARTITION BY u)" if plan.keys else ""
     steps.append(
         # NULL leaves a share as it is; a number is the most that each of the person's groups may count.
         f"bounded AS (\n  SELECT *, CASE WHEN {total} > {unit.max_rows} "
-        f"THEN CAST({unit.max_rows} AS BIGINT) // {groups} END AS most\n  FROM {pairs}{window})"
+        f"THEN CAST({unit.max_rows} AS BIGINT) // {many} END AS most\n  FROM {pairs}{window})"
     )
-    return "WITH " + ",\n".join(steps) + f"\nSELECT g, {shares} FROM bounded GROUP BY g"
+    units = ", COUNT(*) AS units" if plan.open else ""
+    return "WITH " + ",\n".join(steps) + f"\nSELECT {groups}, {shares}{units} FROM bounded GROUP BY {groups}"
+
+
+def _opened(plan: Plan) -> list[int]:
+    return [i for i, key in enumerate(plan.keys) if isinstance(key, OpenKey)]
 
 
 def _distinct(plan: Plan, value: Expression, writer: Writer) -> str:
     """Different values a group. Of a person with more than max_rows of them, those with the smallest hashes count."""
     group = _group_number(plan, [_grouped_by(key, writer) for key in plan.keys])
-    person = column(plan.unit.id) if isinstance(plan.unit, Person) else "0"
-    source = f"FROM {quoted(plan.table)} AS t{_where(plan, writer, f'{person} IS NOT NULL')}"
-    steps = [
-        f"found AS (\n  SELECT DISTINCT {person} AS u, {group} AS g, {writer.value(value)} AS v {source})",
-        "held AS (\n  SELECT u, g, v FROM found WHERE g IS NOT NULL AND v IS NOT NULL)",
-    ]
+    opened = "".join(f"{_grouped_by(plan.keys[i], writer)} AS k{i}, " for i in _opened(plan))
+    groups = "".join(f"k{i}, " for i in _opened(plan)) + "g"
+    held = " AND ".join(f"{name} IS NOT NULL" for name in [*groups.split(", "), "v"])
+    chosen = "held"
     if isinstance(plan.unit, Person):
-        salt = int(plan.digest()[:15], 16)
-        steps[-1] += (
-            f",\nranked AS (\n  SELECT g, v, row_number() OVER (PARTITION BY u ORDER BY hash(u, g, v, {salt}), g, v) "
-            "AS rank FROM held)"
+        person, salt = column(plan.unit.id), int(plan.digest()[:15], 16)
+        source = f"FROM {quoted(plan.table)} AS t{_where(plan, writer, person + ' IS NOT NULL')}"
+        ranked = (
+            f",\nranked AS (\n  SELECT {groups}, v, row_number() OVER (PARTITION BY u "
+            f"ORDER BY hash(u, {groups}, v, {salt}), {groups}, v) AS rank FROM held)"
         )
-    kept = f"ranked WHERE rank <= {plan.unit.max_rows}" if isinstance(plan.unit, Person) else "held"
+        chosen = f"ranked WHERE rank <= {plan.unit.max_rows}"
+    else:
+        person, ranked, source = "0", "", f"FROM {quoted(plan.table)} AS t{_where(plan, writer)}"
     return (
-        "WITH " + ",\n".join(steps) + f"\nSELECT g, COUNT(*) AS m0 FROM (SELECT DISTINCT g, v FROM {kept}) GROUP BY g"
+        f"WITH found AS (\n  SELECT DISTINCT {person} AS u, {opened}{group} AS g, {writer.value(value)} AS v "
+        f"{source}),\n"
+        f"held AS (\n  SELECT u, {groups}, v FROM found WHERE {held}){ranked}\n"
+        f"SELECT {groups}, COUNT(*) AS m0 FROM (SELECT DISTINCT {groups}, v FROM {chosen}) GROUP BY {groups}"
     )
 
 
@@ -232,19 +241,23 @@ def _group_number(plan: Plan, columns: list[str]) -> str:
     """The number of a row's group in the order of the declared keys; NULL when a key is not declared."""
     number = "0"
     for key, written in zip(plan.keys, columns, strict=True):
+        if isinstance(key, OpenKey):
+            continue
         position = _position(key, written)
         number = position if number == "0" else f"({number} * {key.size} + {position})"
     return number
 
 
-def _grouped_by(key: Cells | Magnitudes, writer: Writer) -> str:
+def _grouped_by(key: Cells | OpenKey | Magnitudes, writer: Writer) -> str:
     match key:
         case Grid():
             return writer.cell(key)
         case Magnitudes():
             return writer.magnitude(key)
+        case OpenKey(expression=expression):
+            return writer.value(expression)
         case _:
-            return column(key.column.name)
+            return writer.key(key)
 
 
 def _position(key: Cells | Magnitudes, written: str) -> str:

@@ -2,27 +2,35 @@
 
 from typing import assert_never
 
+from sfumato.engines.functions import MATCHES, SQL, double, text
 from sfumato.plan.expressions import (
     AllOf,
     AnyOf,
     Arithmetic,
+    Call,
+    Case,
     Column,
     Comparison,
     Condition,
+    Day,
     Expression,
     IsNull,
+    Matches,
     Negative,
     Not,
     Number,
     OneOf,
     String,
 )
+from sfumato.plan.functions import FUNCTIONS, Kind, Takes
+from sfumato.plan.kinds import kind_of
 from sfumato.plan.lattice import Lattice
-from sfumato.plan.nodes import Grid, Magnitudes
-from sfumato.schema.columns import CategoryValue, Float
+from sfumato.plan.nodes import Grid, Key, ListedKey, Magnitudes
+from sfumato.schema.columns import Float
 from sfumato.schema.table import Schema
 
 LARGEST_INTEGER = 1 << 63
+NAN = "CAST('NaN' AS DOUBLE)"
 
 
 class Writer:
@@ -34,7 +42,7 @@ class Writer:
     def value(self, node: Expression) -> str:
         """The value of a row, NULL for NaN."""
         written = self._written(node)
-        return f"nullif({written}, CAST('NaN' AS DOUBLE))" if self._is_real(node) else written
+        return f"nullif({written}, {NAN})" if self._is_real(node) else written
 
     def on_lattice(self, node: Expression, lattice: Lattice) -> str:
         """Clamped to the lattice and rounded to it. NaN is above infinity here and so falls through.
@@ -110,12 +118,25 @@ class Writer:
             f"WHEN {written} <= CAST('Infinity' AS DOUBLE) THEN {huge(most)} END)"
         )
 
+    def key(self, key: Key) -> str:
+        """What rows are grouped by: a listed value, or the number of a place in a range."""
+        node = key.expression
+        if isinstance(key, ListedKey):
+            whole = self._is_real(node) and all(type(value) is int for value in key.values)
+            return f"TRY_CAST({self.value(node)} AS BIGINT)" if whole else self.value(node)
+        if isinstance(node, Column) and not self._is_real(node) and key.unit == 1 and key.offset == 0:
+            return self.value(node)
+        offset, unit = double(float(key.offset)), double(float(key.unit))
+        return f"TRY_CAST(round(({self._as(node, 'number')} - {offset}) / {unit}) AS BIGINT)"
+
     def condition(self, node: Condition) -> str:
         match node:
             case Comparison(operator=operator, left=left, right=right):
                 return f"({self.value(left)} {operator} {self.value(right)})"
             case OneOf(operand=operand, choices=choices):
                 return f"({self.value(operand)} IN ({', '.join(self.value(choice) for choice in choices)}))"
+            case Matches(kind=kind, operand=operand, pattern=pattern):
+                return MATCHES[kind](self.value(operand), pattern)
             case IsNull(operand=operand):
                 return f"({self.value(operand)} IS NULL)"
             case Not(operand=operand):
@@ -139,13 +160,41 @@ class Writer:
                 return double(float(number))
             case Negative(operand=operand):
                 return f"(-{self._double(operand)})"
+            case Day(value=day):
+                return f"CAST({text(day)} AS DATE)"
             case Arithmetic(operator="/", left=left, right=right):
-                divisor = self._double(right)
-                return f"CASE WHEN {divisor} = 0 THEN NULL ELSE ({self._double(left)} / {divisor}) END"
+                # The divisor stands here once: written twice it would double the text with every level of nesting.
+                return f"({self._double(left)} / nullif({self._double(right)}, {double(0.0)}))"
             case Arithmetic(operator=operator, left=left, right=right):
                 return f"({self._double(left)} {operator} {self._double(right)})"
+            case Call(name=name, arguments=arguments):
+                function, kind = FUNCTIONS[name], kind_of(node, self._schema)
+                takes = function.takes + function.takes[-1:] * (len(arguments) - len(function.takes))
+                return SQL[name](*(self._argument(one, how, kind) for one, how in zip(arguments, takes, strict=True)))
+            case Case(branches=branches, otherwise=otherwise):
+                kind = kind_of(node, self._schema)
+                whens = [f"WHEN {self.condition(when)} THEN {self._as(then, kind)}" for when, then in branches]
+                last = [] if otherwise is None else [f"ELSE {self._as(otherwise, kind)}"]
+                return f"CASE {' '.join(whens + last)} END"
             case _:
                 assert_never(node)
+
+    def _argument(self, node: Expression, takes: Takes, kind: Kind) -> str:
+        match takes:
+            case "same":
+                return self._as(node, kind)
+            case "number" | "text" | "date":
+                return self._as(node, takes)
+            case "constant" | "truncation" | "unit":
+                return self._written(node)
+            case _:
+                return str(node.value) if isinstance(node, Number) else self._written(node)
+
+    def _as(self, node: Expression, kind: Kind) -> str:
+        """A number as a DOUBLE that is not NaN: functions and branches see no other."""
+        if kind != "number":
+            return self._written(node)
+        return f"nullif({self._written(node)}, {NAN})" if self._is_real(node) else self._double(node)
 
     def _double(self, node: Expression) -> str:
         return f"TRY_CAST({self._written(node)} AS DOUBLE)"
@@ -156,6 +205,8 @@ class Writer:
                 return isinstance(self._schema.columns[name], Float)
             case Arithmetic() | Negative():
                 return True
+            case Call() | Case():
+                return kind_of(node, self._schema) == "number"
             case _:
                 return False
 
@@ -170,12 +221,13 @@ def column(name: str) -> str:
     return f"t.{quoted(name)}"
 
 
-def text(string: str) -> str:
-    return "'" + string.replace("'", "''") + "'"
-
-
-def plain_text(value: CategoryValue) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
+def as_date(name: str, physical: str) -> str:
+    """A column as a day of the years 1 to 9999; anything else, infinity included, is NULL."""
+    plain = (
+        name if physical == "VARCHAR" or physical.startswith(("DATE", "TIMESTAMP")) else f"TRY_CAST({name} AS VARCHAR)"
+    )
+    day = name if physical == "DATE" else f"TRY_CAST({plain} AS DATE)"
+    return f"CASE WHEN {day} BETWEEN DATE '0001-01-01' AND DATE '9999-12-31' THEN {day} END"
 
 
 def integer(value: int) -> str:
@@ -190,7 +242,3 @@ def huge(value: int) -> str:
 def edge_of(cells: Magnitudes, place: str) -> str:
     """The edge of a cell, in steps: of the cell for zero at place 0, of the smallest sizes at place 1, and so on."""
     return f"list_extract([0, {', '.join(map(str, cells.edges))}], {place} + 1)"
-
-
-def double(value: float) -> str:
-    return f"CAST('{value!r}' AS DOUBLE)"

@@ -66,16 +66,18 @@ def flat_places(east: object, north: object) -> tuple[Floats, Floats, bool]:
 
 
 def problems_of(lat: Floats, lon: Floats, first_row: int = 1) -> list[Problem]:
-    """Which rows hold no position, and why."""
-    found: list[Problem] = []
+    """Which rows hold no position, and why; a row comes once."""
+    found: dict[int, str] = {}
     for where, reason in (
         (~np.isfinite(lat), "the latitude is missing or not a number"),
         (~np.isfinite(lon), "the longitude is missing or not a number"),
         (np.abs(lat) > 90, "the latitude is beyond a pole (swapped with the longitude?)"),
         (np.abs(lon) > 360, "the longitude is beyond 360 degrees"),
     ):
-        found += [(first_row + int(index), reason) for index in np.flatnonzero(where)]
-    return sorted(found)
+        for index in np.flatnonzero(where):
+            row = first_row + int(index)
+            found[row] = f"{found[row]}, {reason}" if row in found else reason
+    return sorted(found.items())
 
 
 def wrapped(lon: Floats) -> Floats:

@@ -20,7 +20,7 @@ Cell = tuple[int, int, int]
 
 CHUNK = 1 << 13
 CELLS = 1 << 23  # along half an axis: a cell is 0.76 m wide
-MARGIN = 2.0**-43  # of a coordinate; the float error and the width of the uniforms' intervals stay below 2^-44.9
+MARGIN = 2.0**-43  # of a coordinate; the float error and the width of the uniforms' intervals stay below 2^-44.8
 COIN_MARGIN = 2.0**-44
 TAIL = 2.0**-18
 LEAST_RATE = Fraction(16)  # per radian

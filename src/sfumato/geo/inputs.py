@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -42,19 +42,27 @@ class Reading:
     skip_bad: bool = False
     rows: int = 0
     problems: list[Problem] = field(default_factory=list)
+    torn: list[Problem] = field(default_factory=list)  # rows of CSV with too many or too few fields, not in any batch
 
     def __iter__(self) -> Iterator[tuple[Floats, Floats]]:
         """Needs: with skip_bad=False, a bad row ends the reading with an error that names it."""
         for lat, lon in self._raw():
-            found = problems_of(lat, lon, self.rows + 1)
+            found = problems_of(lat, lon)
+            bad = np.array([row for row, _ in found], dtype=np.int64) - 1
+            self.problems += (found := [(self._row(self.rows + row), reason) for row, reason in found])
             self.rows += len(lat)
-            self.problems += found
             if found and not self.skip_bad:
                 raise bad_positions(found)
-            bad = np.array([row for row, _ in found], dtype=np.int64) - 1 - (self.rows - len(lat))
             good = np.ones(len(lat), dtype=np.bool_)
             good[bad] = False
             yield lat[good], lon[good]
+        self.problems = sorted(self.problems + self.torn)
+
+    def _row(self, row: int) -> int:
+        """The number in the file of the row that came out as this one."""
+        for torn, _ in self.torn:
+            row += torn <= row
+        return row
 
     def _raw(self) -> Iterator[tuple[Floats, Floats]]:
         source = self.source
@@ -90,8 +98,14 @@ class Reading:
         match self.kind or "csv":
             case "csv":
                 yield from self._csv(stream, name)
-            case "ndjson":
-                yield from _grouped(_feature(line) for line in stream if line.strip())
+            case "ndjson" | "jsonl":
+                yield from _grouped(self._line(line) for line in stream if line.strip())
+            case "parquet":  # its directory is at its end: a pipe is read to there
+                try:
+                    file = pyarrow.parquet.ParquetFile(pa.BufferReader(stream.read()))
+                except pa.ArrowException:
+                    raise file_unreadable(name, "it is not a Parquet file") from None
+                yield from self._tables(file.iter_batches(BATCH))
             case "geojson":
                 try:
                     content = json.load(stream)
@@ -107,20 +121,42 @@ class Reading:
             header = stream.readline().decode("utf-8-sig")
         except UnicodeDecodeError:
             raise file_unreadable(name, "it is not valid UTF-8") from None
+        if not header:
+            raise file_unreadable(name, "it is empty")
         separator = max(",;\t|", key=header.count)
         columns = next(csv.reader([header], delimiter=separator), [])
         lat, lon = self._names(columns)
         options = pyarrow.csv.ConvertOptions(
             column_types={lat: pa.string(), lon: pa.string()}, include_columns=[lat, lon], strings_can_be_null=True
         )
-        reading = pyarrow.csv.ReadOptions(column_names=columns, block_size=1 << 20)
+        # With one thread Arrow knows the number of a torn row.
+        reading = pyarrow.csv.ReadOptions(column_names=columns, block_size=1 << 20, use_threads=False)
+        parsing = pyarrow.csv.ParseOptions(
+            delimiter=separator, newlines_in_values=True, invalid_row_handler=self._invalid
+        )
         try:
-            reader = pyarrow.csv.open_csv(stream, reading, pyarrow.csv.ParseOptions(delimiter=separator), options)
-            yield from self._tables(reader)
+            yield from self._tables(pyarrow.csv.open_csv(stream, reading, parsing, options))
         except pa.ArrowException as error:
             if "Empty CSV" in str(error):
                 return
-            raise file_unreadable(name, "its rows do not all have as many fields as its header") from None
+            if self.torn and not self.skip_bad:
+                raise bad_positions(self.torn) from None
+            raise file_unreadable(name, "it is not CSV") from None
+
+    def _invalid(self, row: pyarrow.csv.InvalidRow) -> Literal["skip", "error"]:
+        self.torn.append((row.number or 0, f"it has {row.actual_columns} fields, the header {row.expected_columns}"))
+        return "skip" if self.skip_bad else "error"
+
+    def _line(self, line: bytes) -> tuple[float, float]:
+        """A point of GeoJSON, or an object with a latitude and a longitude; what is neither becomes a row to name."""
+        try:
+            content = json.loads(line)
+            if isinstance(content, dict) and "type" not in content:
+                lat, lon = self._names(list(content))
+                return _number(content[lat]), _number(content[lon])
+            return next(_features(content))
+        except (ValueError, StopIteration, SfumatoError):
+            return float("nan"), float("nan")
 
     def _frame(self, source: Any) -> Iterator[tuple[Floats, Floats]]:
         try:
@@ -216,15 +252,6 @@ def _features(content: Any) -> Iterator[tuple[float, float]]:
                 yield _point({"type": "Point", "coordinates": point})
         case _:
             raise not_geojson("neither a FeatureCollection nor a Feature, Point or MultiPoint")
-
-
-def _feature(line: bytes) -> tuple[float, float]:
-    """A line of a stream; one that is no point becomes a row to name."""
-    try:
-        content = json.loads(line)
-        return next(_features(content))
-    except (ValueError, StopIteration, SfumatoError):
-        return float("nan"), float("nan")
 
 
 def _point(geometry: Any) -> tuple[float, float]:

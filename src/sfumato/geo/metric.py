@@ -2,13 +2,14 @@
 
 import re
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.geo.nearby import LONGEST, MOST_ITEMS, Nearby
 from sfumato.geo.wordings import Problem, item_unknown, no_places, not_a_metric, vectors_unusable
 from sfumato.kernel.choice import Exponential
 from sfumato.kernel.entropy import Entropy, SystemEntropy
@@ -16,10 +17,12 @@ from sfumato.schema.numbers import Number, exact_positive
 
 Distance = Callable[[Any, Any], float] | npt.ArrayLike
 Steps = npt.NDArray[np.int64]
+Quick = Callable[[Fraction, Steps, Entropy], Steps]
 
 RESOLUTION = 1 << 40  # steps in the largest distance
 CHECKED = 400  # up to so many items every triangle is looked at
 SLACK = 3
+LARGEST = 1e100  # of a number in a vector, so that no square leaves the range of doubles
 WORD = re.compile(r"\w+(?:['’-]\w+)*")
 
 
@@ -37,26 +40,30 @@ class Metric:
     step: Fraction
     rows: Callable[[int], Steps]  # the distances from one item, in steps
     slack: int = 0  # steps by which rounded distances may break a triangle
+    quick: Quick | None = None  # a sampler of the same law for many items
+    places: dict[Hashable, int] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "places", {item: place for place, item in enumerate(self.items)})
 
     def protect(self, values: Sequence[Hashable] | Any, *, entropy: Entropy | None = None) -> Any:
         """One output a value; a single item gives a single output."""
         if isinstance(values, str) or not isinstance(values, Sequence):
             return self.protect([values], entropy=entropy)[0]
-        places = {item: place for place, item in enumerate(self.items)}
-        missing = [number for number, value in enumerate(values, start=1) if value not in places]
+        missing = [number for number, value in enumerate(values, start=1) if value not in self.places]
         if missing:
             raise item_unknown(missing, len(self.items))
-        found = self._draw(np.array([places[value] for value in values], dtype=np.int64), entropy)
+        found = self._draw(np.array([self.places[value] for value in values], dtype=np.int64), entropy)
         return [self.items[place] for place in found]
 
     def law(self, item: Hashable) -> dict[Hashable, float]:
         """The probability of each output."""
-        weights = np.exp(-float(self.epsilon * self.step) / 2 * self.rows(self.items.index(item)))
+        weights = np.exp(-float(self.epsilon * self.step) / 2 * self.rows(self.places[item]))
         return dict(zip(self.items, (weights / weights.sum()).tolist(), strict=True))
 
     def loss(self, one: Hashable, two: Hashable) -> float:
         """epsilon · d: what an output can tell the two apart by."""
-        steps = int(self.rows(self.items.index(one))[self.items.index(two)])
+        steps = int(self.rows(self.places[one])[self.places[two]])
         return float(self.epsilon * self.step * (steps + (self.slack if one != two else 0)))
 
     def event(self) -> dict[str, str]:
@@ -66,6 +73,8 @@ class Metric:
     def _draw(self, places: npt.NDArray[np.int64], entropy: Entropy | None) -> list[int]:
         source = SystemEntropy() if entropy is None else entropy
         mechanism = Exponential(self.epsilon * self.step, Fraction(1))
+        if self.quick is not None:
+            return [int(place) for place in self.quick(mechanism.rate, places, source)]
         found = np.empty(len(places), dtype=np.int64)
         for place in np.unique(places):
             where = np.flatnonzero(places == place)
@@ -124,7 +133,7 @@ class Words:
         """
         found = list(WORD.finditer(text))
         words = [match.group().casefold() for match in found]
-        known = set(self.mechanism.items)
+        known = self.mechanism.places
         missing = [number for number, word in enumerate(words, start=1) if word not in known]
         if missing and on_unknown != "skip":
             raise item_unknown(missing, len(known))
@@ -137,7 +146,7 @@ class Words:
 
     def unknown(self, text: str) -> list[Problem]:
         """Which words of a text, counted from 1, have no vector."""
-        known = set(self.mechanism.items)
+        known = self.mechanism.places
         return [
             (number, "no vector")
             for number, match in enumerate(WORD.finditer(text), start=1)
@@ -160,11 +169,10 @@ def words(vectors: Mapping[str, Sequence[float]], *, epsilon: Number) -> Words:
         raise vectors_unusable("they differ in length or hold something else than numbers") from None
     if table.ndim != 2 or not np.isfinite(table).all():
         raise vectors_unusable("a number is missing or not finite")
+    if len(table) > MOST_ITEMS or table.shape[1] > LONGEST:
+        raise vectors_unusable(f"there are more than {MOST_ITEMS:,}, or one has more than {LONGEST:,} entries")
+    if (np.abs(table) > LARGEST).any() or (np.abs(table[table != 0]) < 1 / LARGEST).any():
+        raise vectors_unusable("a number other than 0 is beyond 10^100 or nearer to 0 than 10^-100")
     step = _step(2 * float(np.linalg.norm(table - table.mean(axis=0), axis=1).max()))
-
-    def rows(place: int) -> Steps:
-        apart = table - table[place]
-        distances = np.sqrt(np.einsum("ij,ij->i", apart, apart))
-        return np.asarray(np.ceil(distances / float(step)).astype(np.int64))
-
-    return Words(Metric(names, exact_positive(epsilon, "epsilon"), step, rows, SLACK))
+    nearby = Nearby.of(table, step)
+    return Words(Metric(names, exact_positive(epsilon, "epsilon"), step, nearby.rows, SLACK, nearby.draw))

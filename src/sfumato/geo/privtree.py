@@ -26,6 +26,7 @@ WORLD: Box = Box(-90.0, -180.0, 90.0, 180.0)
 STRUCTURE = Fraction(2, 5)  # the share of epsilon that pays for the shape of the tree
 FINE = 1 << 20
 MOST = 100  # the margins of the coins are proved up to here; beyond, nobody is protected anyway
+LEAST = Fraction(1, 10**9)  # below, the threshold of a deep cell would not be a whole number of 64 bits
 
 Codes = npt.NDArray[np.uint64]
 QUARTERS: Codes = np.arange(4, dtype=np.uint64)
@@ -55,6 +56,8 @@ def privtree(
     depth = whole(deepest, "deepest", least=1, most=DEEPEST)
     if share >= 1:
         raise out_of_range("structure", "0", "1", f"{float(share):g}")
+    if (least := price * min(share, 1 - share)) < LEAST:
+        raise out_of_range("the smaller share of epsilon", f"{float(LEAST):g}", str(MOST), f"{float(least):g}")
     lat, lon = columns(points)
     area = WORLD if box is None else as_box(box)
     source = SystemEntropy() if entropy is None else entropy

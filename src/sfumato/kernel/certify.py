@@ -14,22 +14,29 @@ from sfumato.kernel.choice import Exponential, PermuteAndFlip
 from sfumato.kernel.cost import Cost, Currency
 from sfumato.kernel.mechanisms import DiscreteGaussian, DiscreteLaplace, Event
 from sfumato.kernel.ranks import RankChoice, root_below
+from sfumato.kernel.selection import KeySelection
 from sfumato.kernel.strategies import Strategy
 from sfumato.plan.expressions import (
     AllOf,
     AnyOf,
     Arithmetic,
+    Call,
+    Case,
     Column,
     Comparison,
     Condition,
+    Day,
     Expression,
     IsNull,
+    Matches,
     Negative,
     Not,
     Number,
     OneOf,
     String,
+    parts,
 )
+from sfumato.plan.functions import FUNCTIONS
 from sfumato.plan.nodes import (
     Aggregate,
     Cells,
@@ -45,6 +52,7 @@ from sfumato.plan.nodes import (
     Magnitudes,
     Measure,
     MostFrequent,
+    OpenKey,
     Plan,
     Quantiles,
     Sum,
@@ -100,6 +108,12 @@ class Certified:
     releases: tuple[CertifiedRelease, ...]
     cost: Cost
     digest: str
+    selection: KeySelection | None = None
+
+    @property
+    def events(self) -> list[Event]:
+        chosen = [] if self.selection is None else [self.selection.event()]
+        return chosen + [release.event for release in self.releases]
 
 
 def certify(plan: Plan, schema: Schema, currency: Currency) -> Certified:
@@ -128,9 +142,10 @@ def certify(plan: Plan, schema: Schema, currency: Currency) -> Certified:
             raise plan_refused("a key lists a value twice")
     if any(isinstance(key, Grid | Magnitudes) for key in plan.keys):
         raise plan_refused("it groups by a grid or by magnitudes")
-    used = [name for key in plan.keys for name in _cells(key)]
-    if len(set(used)) < len(used):
-        raise plan_refused("it groups by a column twice")
+    grouped = [key.expression for key in plan.keys if not isinstance(key, Grid | Magnitudes)]
+    if len(set(grouped)) < len(grouped):
+        raise plan_refused("it groups by the same twice")
+    used = [name for key in grouped for name in _columns(key)]
     used += _columns(plan.where) if plan.where is not None else []
     for measure in plan.measures:
         used += _used(measure.aggregate)
@@ -141,7 +156,27 @@ def certify(plan: Plan, schema: Schema, currency: Currency) -> Certified:
             raise identifier_used(name)
     releases = tuple(_release(measure, plan, currency) for measure in plan.measures)
     total = sum((_price(release, currency) for release in releases), Fraction(0))
-    return Certified(plan, releases, Cost(currency, total), plan.digest())
+    selection = _selection(plan, currency)
+    if selection is None:
+        return Certified(plan, releases, Cost(currency, total), plan.digest())
+    # (ε, δ)-DP is δ-approximate ε²/2-zCDP.
+    cost = Cost(currency, total + selection.epsilon**2 / 2, selection.delta)
+    return Certified(plan, releases, cost, plan.digest(), selection)
+
+
+def _selection(plan: Plan, currency: Currency) -> KeySelection | None:
+    """How values of open keys are found. Proof: docs/proofs/key-selection.md"""
+    if not plan.open:
+        if plan.selection is not None:
+            raise plan_refused("it pays for finding keys and has none to find")
+        return None
+    wanted = plan.selection
+    if wanted is None or currency != "rho" or wanted.share <= 0 or not 0 < wanted.delta < 1:
+        raise plan_refused("it does not pay for the keys that it has to find")
+    if type(wanted.share) is not Fraction or type(wanted.delta) is not Fraction:
+        raise plan_refused("a release has no exact share of the spend")
+    groups = plan.unit.max_groups if isinstance(plan.unit, Person) else 1
+    return KeySelection(root_below(2 * wanted.share), wanted.delta, groups)
 
 
 def _release(measure: Measure, plan: Plan, currency: Currency) -> CertifiedRelease:
@@ -210,7 +245,7 @@ def _sensitivity(aggregate: Aggregate, plan: Plan, strategy: Strategy | None) ->
     if isinstance(aggregate, CountPeople):
         if not isinstance(unit, Person):
             raise plan_refused("it counts people in a table whose rows are protected")
-        most = min(unit.max_groups, plan.groups)
+        most = unit.max_groups if plan.open else min(unit.max_groups, plan.groups)
         return Sensitivity(most, f"one person counts once in each of at most {most} groups", isqrt(most - 1) + 1)
     most, what = _most_per_row(aggregate)
     if most == 0:
@@ -276,27 +311,24 @@ def _used(aggregate: Aggregate) -> list[str]:
             return _columns(aggregate.value)
 
 
-def _cells(cells: Cells | Magnitudes) -> list[str]:
+def _cells(cells: Cells | OpenKey) -> list[str]:
     match cells:
-        case Grid(value=value) | Magnitudes(value=value):
+        case Grid(value=value):
             return _columns(value)
         case _:
-            return [cells.column.name]
+            return _columns(cells.expression)
 
 
 def _columns(node: Expression | Condition) -> list[str]:
     match node:
         case Column(name=name):
             return [name]
-        case Number() | String():
-            return []
-        case Arithmetic(left=left, right=right) | Comparison(left=left, right=right):
-            return _columns(left) + _columns(right)
-        case Negative(operand=operand) | OneOf(operand=operand) | IsNull(operand=operand):
-            return _columns(operand)
-        case Not(operand=condition):
-            return _columns(condition)
-        case AllOf(operands=conditions) | AnyOf(operands=conditions):
-            return [name for condition in conditions for name in _columns(condition)]
+        case Call(name=function) if function not in FUNCTIONS:
+            raise plan_refused("it calls an unknown function")
+        case (
+            Number() | String() | Day() | Arithmetic() | Negative() | Call() | Case()
+            | Comparison() | OneOf() | Matches() | IsNull() | Not() | AllOf() | AnyOf()
+        ):  # fmt: skip
+            return [name for part in parts(node) for name in _columns(part)]
         case _:
             raise plan_refused(f"it holds an unknown {type(node).__name__}")

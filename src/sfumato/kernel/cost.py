@@ -23,10 +23,11 @@ EPSILON_GRID = 10**15
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """An amount in one currency. Amounts of different currencies never add."""
+    """An amount in one currency, and a δ beside it. Amounts of different currencies never add."""
 
     currency: Currency
     amount: Fraction
+    delta: Fraction = Fraction(0)
 
 
 @lru_cache(maxsize=4096)

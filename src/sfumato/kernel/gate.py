@@ -1,8 +1,10 @@
 """The one door through which a number about people leaves: integers in, noise added, a release out."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from threading import Lock
+
+import numpy as np
 
 from sfumato.errors import plan_refused, receipt_used
 from sfumato.kernel.bounds import BoundedSum, Weighed
@@ -13,53 +15,83 @@ from sfumato.kernel.ranks import Cells, Numbers, RankChoice
 from sfumato.plan.nodes import Aggregate, Binned, UnboundedSum
 
 Entry = int | Cells | Weighed
+Group = tuple[str | int, ...]  # values of open keys, then the number of a declared group
 Released = int | tuple[int, ...]
 Table = tuple[tuple[Released, ...], ...]
 
 
-@dataclass(slots=True)
 class Receipt:
-    """Proof that a plan was paid for; made by the ledger alone, good for one opening of the gate."""
+    """Proof that plans were paid for; made by the ledger alone, good for one opening of the gate each."""
 
-    entry: int
-    digest: str
-    _unused: Lock = field(default_factory=Lock, repr=False)
+    def __init__(self, entry: int, *digests: str) -> None:
+        self.entry = entry
+        self._unused = list(digests)
+        self._one_at_a_time = Lock()
 
     def redeem(self, digest: str) -> None:
-        """Needs: the digest that was paid for, once."""
-        if digest != self.digest or not self._unused.acquire(blocking=False):
-            raise receipt_used()
+        """Needs: a digest that was paid for and has not been used."""
+        with self._one_at_a_time:
+            if digest not in self._unused:
+                raise receipt_used()
+            self._unused.remove(digest)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What an engine added up: one row a group; with open keys also which groups there are, and of how many units."""
+
+    entries: Sequence[Sequence[Entry]]
+    groups: Sequence[Group] | None = None
+    units: Numbers | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """Noisy integers: one row a group in the order of the plan's keys, a number or several for each measure."""
+    """Noisy integers: one row a group in the order of the plan's keys, a number or several for each measure.
+
+    With open keys `groups` names the groups that are shown. `others` are the releases that were paid for with it.
+    """
 
     entry: int
     values: Table
+    groups: tuple[Group, ...] | None = None
+    others: "tuple[Release, ...]" = ()
 
 
-def release(certified: Certified, receipt: Receipt, integers: Sequence[Sequence[Entry]], entropy: Entropy) -> Release:
+def release(
+    certified: Certified, receipt: Receipt, found: Found | Sequence[Sequence[Entry]], entropy: Entropy
+) -> Release:
     """Add each measure's noise to its integer in every group, or choose privately among its cells.
 
     Claim: as private as `certified.cost` says, whatever the integers of neighbouring tables are within the
     certified sensitivities.
-    Needs: one row for every declared group, present or not.
+    Needs: one row for every declared group, present or not; with open keys one for every group that has units.
     """
     plan = certified.plan
-    if len(integers) != plan.groups or any(len(row) != len(plan.measures) for row in integers):
+    given = found if isinstance(found, Found) else Found(found)
+    entries, groups = list(given.entries), None
+    if any(len(row) != len(plan.measures) for row in entries):
         raise plan_refused("the engine answered in another shape")
-    for measure, entries in zip(plan.measures, zip(*integers, strict=True), strict=True):
-        for entry in entries:
+    for row in entries:
+        for measure, entry in zip(plan.measures, row, strict=True):
             _check(measure.aggregate, entry)
-    receipt.redeem(certified.digest)
+    if certified.selection is None:
+        if len(entries) != plan.groups or given.groups is not None:
+            raise plan_refused("the engine answered in another shape")
+        receipt.redeem(certified.digest)
+    else:
+        if given.groups is None or given.units is None or not len(given.groups) == len(given.units) == len(entries):
+            raise plan_refused("the engine answered in another shape")
+        receipt.redeem(certified.digest)
+        shown = np.flatnonzero(certified.selection.draw(given.units, entropy)).tolist()
+        # Sorted, because the order in which an engine finds groups depends on the rows.
+        shown.sort(key=lambda place: given.groups[place] if given.groups else ())
+        groups, entries = tuple(given.groups[place] for place in shown), [entries[place] for place in shown]
     columns = [
-        _released(measure.aggregate, certified_release, list(entries), entropy)
-        for measure, certified_release, entries in zip(
-            plan.measures, certified.releases, zip(*integers, strict=True), strict=True
-        )
+        _released(measure.aggregate, certified_release, [row[place] for row in entries], entropy)
+        for place, (measure, certified_release) in enumerate(zip(plan.measures, certified.releases, strict=True))
     ]
-    return Release(receipt.entry, tuple(zip(*columns, strict=True)))
+    return Release(receipt.entry, tuple(zip(*columns, strict=True)), groups)
 
 
 def _check(aggregate: Aggregate, entry: Entry) -> None:
@@ -77,6 +109,8 @@ def _released(
     aggregate: Aggregate, certified: CertifiedRelease, entries: list[Entry], entropy: Entropy
 ) -> list[Released]:
     mechanism = certified.mechanism
+    if not entries:  # no key was found
+        return []
     match mechanism:
         case RankChoice():
             return [mechanism.draw(entry, entropy) for entry in entries if isinstance(entry, Cells)]

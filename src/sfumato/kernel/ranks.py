@@ -1,4 +1,4 @@
-"""Private quantiles: positions on a public line, chosen for their rank by the exponential mechanism.
+"""Private quantiles: positions on a public line, chosen for their rank.
 
 The line has `cells` of rows. Rows of a cell are thought to be spread evenly over it, so a position inside a cell has a
 part of them below it. The middle level is chosen first; it cuts line and rows in two, and each part goes on with the
@@ -12,7 +12,7 @@ from math import ceil, isqrt, log
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.kernel.choice import Exponential
+from sfumato.kernel.choice import Exponential, PermuteAndFlip
 from sfumato.kernel.cost import Currency
 from sfumato.kernel.entropy import Entropy
 from sfumato.kernel.mechanisms import Event
@@ -87,6 +87,7 @@ class RankChoice:
     rows: int
     estimates: tuple[Fraction, ...]  # the ε of each depth
     bars: tuple[Fraction, ...]  # the ε of each of the two error bars at each depth
+    flip: bool = False  # estimates by permute-and-flip, which errs less at the same ε and costs more in zCDP
 
     def __post_init__(self) -> None:
         levels = self.levels
@@ -107,14 +108,14 @@ class RankChoice:
         estimate, bar = (1 - SHARE_OF_BARS) * share / depths, SHARE_OF_BARS * share / depths / 2
         if currency == "rho":
             estimate, bar = root_below(8 * estimate), root_below(8 * bar)
-        return cls(levels, cells, rows, (estimate,) * depths, (bar,) * depths)
+        return cls(levels, cells, rows, (estimate,) * depths, (bar,) * depths, flip=currency == "epsilon")
 
     def epsilon(self) -> Fraction:
         return sum(self.estimates) + 2 * sum(self.bars, Fraction(0))
 
     def rho(self) -> Fraction:
-        squares = sum(epsilon**2 for epsilon in self.estimates) + 2 * sum(epsilon**2 for epsilon in self.bars)
-        return Fraction(squares) / 8
+        estimates, bars = (sum(epsilon**2 for epsilon in part) for part in (self.estimates, self.bars))
+        return Fraction(estimates) / (2 if self.flip else 8) + Fraction(bars) / 4
 
     def event(self) -> Event:
         return {
@@ -123,6 +124,7 @@ class RankChoice:
             "rows": str(self.rows),
             "estimates": ", ".join(map(str, self.estimates)),
             "bars": ", ".join(map(str, self.bars)),
+            "choice": "permute_and_flip" if self.flip else "exponential",
         }
 
     @property
@@ -189,13 +191,15 @@ class RankChoice:
             inward, reach = self.margin(node) if node.level == 0 else -self.margin(node), self.reach(node)
             estimate, bar = self.estimates[node.depth], self.bars[node.depth]
             chosen[place] = (
-                self._choose(piece, node, estimate, inward, entropy),
+                self._choose(piece, node, estimate, inward, entropy, flip=self.flip),
                 self._choose(piece, node, bar, -reach, entropy),
                 self._choose(piece, node, bar, reach, entropy),
             )
         return tuple(position for triple in chosen for position in triple)
 
-    def _choose(self, piece: "_Line", node: Node, epsilon: Fraction, shift: int, entropy: Entropy) -> int:
+    def _choose(
+        self, piece: "_Line", node: Node, epsilon: Fraction, shift: int, entropy: Entropy, *, flip: bool = False
+    ) -> int:
         """A position whose rank in the piece is near the node's level plus `shift` rows.
 
         Claim: with every row more or less in the piece the log-probability of a choice moves by at most ε/rows.
@@ -205,8 +209,11 @@ class RankChoice:
         wanted = level.numerator * int(below[-1]) + level.denominator * parts * shift
         scores = -np.abs(level.denominator * below - wanted)
         slope = max(level.numerator, level.denominator - level.numerator)
-        choice = Exponential(epsilon, Fraction(slope * parts * self.rows))
-        run = choice.draw(scores, entropy, piece.alike)
+        sensitivity = Fraction(slope * parts * self.rows)
+        if flip:
+            every = np.repeat(scores, piece.alike)
+            return int(piece.starts[0]) + PermuteAndFlip(epsilon, sensitivity).draw(every, entropy)
+        run = Exponential(epsilon, sensitivity).draw(scores, entropy, piece.alike)
         return int(piece.starts[run]) + entropy.below(int(piece.alike[run]))
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 from sfumato.errors import (
     LedgerDamaged,
@@ -18,9 +19,11 @@ from sfumato.errors import (
     ledger_unreadable,
     limit_differs,
     over_budget,
+    over_key_budget,
     request_conflict,
 )
 from sfumato.kernel.certify import Certified
+from sfumato.kernel.cost import Cost
 from sfumato.kernel.gate import Receipt, Release, Released
 from sfumato.ledger.anchor import Anchor
 from sfumato.ledger.chain import Chain, Entry
@@ -35,16 +38,17 @@ ROUNDED_TO = 1 << 256
 
 @dataclass(frozen=True, slots=True)
 class Balance:
-    """The limit, what was spent of it and what is left, for one analyst."""
+    """The limit, what was spent of it and what is left, for one analyst; and the δ left for discovering keys."""
 
     limit: Amount
     spent: Amount
     left: Amount
+    left_for_keys: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Payment:
-    """One question, as the ledger needs to know it."""
+    """One question, or several that are paid together, as the ledger needs to know them."""
 
     certified: Certified
     analyst: str
@@ -52,10 +56,24 @@ class Payment:
     version: str
     fresh: bool = False
     request: str | None = None
+    others: tuple[Certified, ...] = ()
+
+    @property
+    def plans(self) -> tuple[Certified, ...]:
+        return (self.certified, *self.others)
+
+    @property
+    def cost(self) -> Cost:
+        amounts, deltas = ([getattr(plan.cost, part) for plan in self.plans] for part in ("amount", "delta"))
+        return Cost(self.certified.cost.currency, sum(amounts, Fraction(0)), sum(deltas, Fraction(0)))
+
+    @property
+    def digest(self) -> str:
+        return " ".join(plan.digest for plan in self.plans)
 
     @property
     def question(self) -> str:
-        text = json.dumps([self.certified.digest, str(self.spend), self.version])
+        text = json.dumps([self.digest, str(self.spend), self.version])
         return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -131,13 +149,13 @@ class Ledger:
         Claim: one charge at most for a request id, and for an unchanged question unless `fresh`; a charge whose
         process died before storing its release is resumed, because nothing of it was ever shown.
         """
-        cost = payment.certified.cost
+        cost = payment.cost
         with self._writing() as chain:
             terms = self.terms()
             known = self._known(payment)
             if known is not None:
                 return self._bought(known, payment)
-            total, analyst_total = self._admit(payment, terms)
+            total, analyst_total, delta_total = self._admit(payment, terms)
             entry = chain.append(
                 "charge",
                 {
@@ -147,14 +165,16 @@ class Ledger:
                     "spend": str(payment.spend),
                     "total": str(total),
                     "analyst_total": str(analyst_total),
-                    "digest": payment.certified.digest,
-                    "releases": [release.event for release in payment.certified.releases],
+                    "delta": str(cost.delta),
+                    "delta_total": str(delta_total),
+                    "digest": payment.digest,
+                    "releases": [event for plan in payment.plans for event in plan.events],
                 },
                 analyst=payment.analyst,
                 question=payment.question,
                 request=payment.request,
             )
-        return Receipt(entry.seq, payment.certified.digest)
+        return _receipt(entry, payment)
 
     def store(self, release: Release) -> Release:
         """Keep a release for ever; if its charge has one already, that one is the answer and this one is forgotten."""
@@ -162,8 +182,7 @@ class Ledger:
             kept = chain.last("kind = 'release' AND charge = ?", release.entry)
             if kept is not None:
                 return _release(kept)
-            values = [[_text(value) for value in row] for row in release.values]
-            chain.append("release", {"when": now(), "values": values}, charge=release.entry)
+            chain.append("release", {"when": now(), **_body(release)}, charge=release.entry)
         return release
 
     def terms(self) -> Terms:
@@ -175,13 +194,18 @@ class Ledger:
 
     def balance(self, analyst: str) -> Balance:
         terms = self.terms()
-        total, analyst_total = self._totals(analyst)
-        left = terms.limit - total
-        own = self._own_limit(analyst)
-        if own is not None:
-            left = min(left, terms.price(own).amount - analyst_total)
+        total, _, delta_total = self._totals(analyst)
         limit = Amount(float(self._budget.epsilon), float(self._budget.delta))
-        return Balance(limit, terms.spent(total), terms.left(left))
+        keys = float(max(terms.pot - delta_total, Fraction(0)))
+        return Balance(limit, terms.spent(total, delta_total), terms.left(self._left(analyst, terms)), keys)
+
+    def fits(self, analyst: str, amount: Fraction, delta: Fraction = Fraction(0)) -> int:
+        """How many more charges of this amount, in the ledger's currency, would be granted one after the other."""
+        terms = self.terms()
+        many = self._left(analyst, terms) // amount
+        if delta:
+            many = min(many, (terms.pot - self._totals(analyst)[2]) // delta)
+        return max(0, int(many))
 
     def history(self) -> list[Charge]:
         self._chain.verify()
@@ -224,6 +248,14 @@ class Ledger:
             chain.append("analyst", {"when": now(), "epsilon": str(epsilon)}, analyst=analyst)
 
     # ---- inside
+
+    def _left(self, analyst: str, terms: Terms) -> Fraction:
+        """What the table and the analyst's own limit both still grant."""
+        total, analyst_total, _ = self._totals(analyst)
+        left = terms.limit - total
+        own = self._own_limit(analyst)
+        return left if own is None else min(left, terms.price(own).amount - analyst_total)
+
     def _known(self, payment: Payment) -> Entry | None:
         if payment.request is not None:
             same_request = self._chain.last(
@@ -240,13 +272,13 @@ class Ledger:
     def _bought(self, charge: Entry, payment: Payment) -> Receipt | Stored:
         kept = self._chain.last("kind = 'release' AND charge = ?", charge.seq)
         if kept is None:
-            return Receipt(charge.seq, payment.certified.digest)
+            return _receipt(charge, payment)
         return Stored(_release(kept), kept.field("when"))
 
-    def _admit(self, payment: Payment, terms: Terms) -> tuple[Fraction, Fraction]:
+    def _admit(self, payment: Payment, terms: Terms) -> tuple[Fraction, Fraction, Fraction]:
         """The totals after this charge, or BudgetExceeded, naming whoever has less left."""
-        amount = payment.certified.cost.amount
-        total, analyst_total = self._totals(payment.analyst)
+        amount, delta = payment.cost.amount, payment.cost.delta
+        total, analyst_total, delta_total = self._totals(payment.analyst)
         pots = [(terms.limit - total, "the table", self._budget.epsilon)]
         own = self._own_limit(payment.analyst)
         if own is not None:
@@ -256,14 +288,18 @@ class Ledger:
             raise over_budget(
                 _rounded_up(payment.spend), owner, rounded_down(terms.left(left).epsilon), rounded_down(float(limit))
             )
-        return _bounded(total + amount), _bounded(analyst_total + amount)
+        if delta_total + delta > terms.pot:
+            raise over_key_budget(f"{float(delta):.6g}", f"{float(max(terms.pot - delta_total, Fraction(0))):.6g}")
+        return _bounded(total + amount), _bounded(analyst_total + amount), _bounded(delta_total + delta)
 
-    def _totals(self, analyst: str) -> tuple[Fraction, Fraction]:
+    def _totals(self, analyst: str) -> tuple[Fraction, Fraction, Fraction]:
         newest = self._chain.last("kind = 'charge'")
         own = self._chain.last("kind = 'charge' AND analyst = ?", analyst)
         return (
             Fraction(newest.field("total")) if newest else Fraction(0),
             Fraction(own.field("analyst_total")) if own else Fraction(0),
+            # Entries from before keys could be discovered have no δ.
+            Fraction(newest.content.get("delta_total", 0)) if newest else Fraction(0),
         )
 
     def _own_limit(self, analyst: str) -> Fraction | None:
@@ -304,8 +340,32 @@ def _written(budget: Budget) -> dict[str, str]:
     return {"epsilon": str(budget.epsilon), "delta": str(budget.delta)}
 
 
-def _release(entry: Entry) -> Release:
-    return Release(int(entry.charge or 0), tuple(tuple(_number(v) for v in row) for row in entry.field("values")))
+def _receipt(entry: Entry, payment: Payment) -> Receipt:
+    return Receipt(entry.seq, *(plan.digest for plan in payment.plans))
+
+
+def _body(release: Release) -> dict[str, Any]:
+    body: dict[str, Any] = {"values": [[_text(value) for value in row] for row in release.values]}
+    if release.groups is not None:
+        body["groups"] = [list(group) for group in release.groups]
+    if release.others:
+        body["others"] = [_body(other) for other in release.others]
+    return body
+
+
+def _release(kept: Entry) -> Release:
+    kept.field("values")
+    return _read(int(kept.charge or 0), kept.content)
+
+
+def _read(charge: int, body: dict[str, Any]) -> Release:
+    groups = body.get("groups")
+    return Release(
+        charge,
+        tuple(tuple(_number(value) for value in row) for row in body["values"]),
+        None if groups is None else tuple(tuple(group) for group in groups),
+        tuple(_read(charge, other) for other in body.get("others", ())),
+    )
 
 
 def _text(value: Released) -> str | list[str]:

@@ -10,6 +10,7 @@ from sfumato.kernel.cost import Cost, Currency, epsilon_for, rho_for
 from sfumato.schema.budget import Budget
 from sfumato.schema.numbers import shown
 
+DISCOVERIES = 50
 FINEST_LEFT = 10**9
 
 
@@ -42,6 +43,15 @@ class Terms:
     def limit(self) -> Fraction:
         return self._amount(self.budget.epsilon)
 
+    @property
+    def pot(self) -> Fraction:
+        """The δ of the limit that is kept for discovering keys."""
+        return self.budget.delta - self.conversion_delta
+
+    def for_keys(self, delta: Fraction | None) -> Fraction:
+        """What a question that discovers keys takes from the pot: by default a fiftieth of all that was there."""
+        return self.pot / DISCOVERIES if delta is None else delta
+
     def price(self, spend: Fraction) -> Cost:
         """What a question that may cost ε = spend is charged: all of it in pure ε, else the largest ρ it pays for."""
         amount = self._amount(spend)
@@ -49,14 +59,14 @@ class Terms:
             raise spend_too_small(shown(spend))
         return Cost(self.currency, amount)
 
-    def cost(self, spend: Fraction) -> Amount:
+    def cost(self, spend: Fraction, delta: Fraction = Fraction(0)) -> Amount:
         """(ε, δ) of one question, as its spend was typed."""
-        return Amount(_float_up(spend), float(self.conversion_delta))
+        return Amount(_float_up(spend), _float_up(self.conversion_delta + delta))
 
-    def spent(self, amount: Fraction) -> Amount:
+    def spent(self, amount: Fraction, delta: Fraction = Fraction(0)) -> Amount:
         """(ε, δ) of everything charged so far, rounded up."""
         epsilon = epsilon_for(amount, self.conversion_delta) if self.budget.delta else amount
-        return Amount(_float_up(epsilon), float(self.conversion_delta if amount else 0))
+        return Amount(_float_up(epsilon), _float_up(self.conversion_delta + delta if amount else Fraction(0)))
 
     def left(self, amount: Fraction) -> Amount:
         """The largest spend that `amount` still pays for, rounded down."""

@@ -33,7 +33,7 @@ class Device:
     costs nothing more; a new value costs epsilon. repeat="fresh": every report is drawn anew and costs epsilon.
 
     Claim: whatever is sent, the values are protected by at most the budget. With "memo" this speaks of two histories
-    that change at the same moments: *that* a value changed may be seen, what it was is protected.
+    with the same pattern: *that* a value changed or came back may be seen, what it was is protected.
     Needs: the file, if there is one, is kept; charges are on disk before a report leaves.
     Proof: docs/proofs/local-device.md
     """
@@ -154,14 +154,17 @@ class Device:
         if self._path is None:
             return
         fresh = self._path.with_name(self._path.name + ".new")
-        with open(fresh, "w", encoding="utf-8", opener=lambda path, flags: os.open(path, flags, 0o600)) as file:
-            json.dump(self._state, file)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(fresh, self._path)
-        if os.name == "posix":
-            folder = os.open(self._path.parent, os.O_RDONLY)
-            try:
-                os.fsync(folder)
-            finally:
-                os.close(folder)
+        try:
+            with open(fresh, "w", encoding="utf-8", opener=lambda path, flags: os.open(path, flags, 0o600)) as file:
+                json.dump(self._state, file)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(fresh, self._path)
+            if os.name == "posix":
+                folder = os.open(self._path.parent, os.O_RDONLY)
+                try:
+                    os.fsync(folder)
+                finally:
+                    os.close(folder)
+        except OSError as error:
+            raise device_unreadable(f"it cannot be written, {str(error.strerror).lower()}") from None

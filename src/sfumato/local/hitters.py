@@ -98,12 +98,16 @@ class Hitters:
 
     def draw(self, encoded: npt.NDArray[np.int64], entropy: Entropy) -> Columns:
         levels = below(self.length, len(encoded), entropy)
+        return (levels, *self.oracle.draw(self.prefixes(encoded)[levels, np.arange(len(encoded))], entropy))
+
+    def prefixes(self, encoded: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """The names of the prefixes of each text, a row a length."""
         names = np.zeros((self.length, len(encoded)), dtype=np.int64)
         name = np.zeros(len(encoded), dtype=np.int64)
         for level in range(self.length):
             name = _next(name, encoded[:, level])
             names[level] = name
-        return (levels, *self.oracle.draw(names[levels, np.arange(len(encoded))], entropy))
+        return names
 
     def payloads(self, reports: Columns) -> list[Any]:
         return [list(three) for three in zip(*(column.tolist() for column in reports), strict=True)]

@@ -123,7 +123,7 @@ class Rappor:
     def permanent(self, codes: Codes, entropy: Entropy) -> Columns:
         """A cohort and the permanent response for each value; a device keeps them secret and never draws them again."""
         cohorts = below(self.cohorts, len(codes), entropy)
-        return cohorts, _flipped(self._filters()[cohorts, codes], self._kept, self.bits, entropy)
+        return cohorts, _flipped(self.filters()[cohorts, codes], self._kept, self.bits, entropy)
 
     def instantaneous(self, kept: Columns, entropy: Entropy) -> Columns:
         """One report from a permanent response."""
@@ -134,7 +134,7 @@ class Rappor:
         packed.clear_padding(shown, self.bits)
         return cohorts, shown
 
-    def _filters(self) -> npt.NDArray[np.uint8]:
+    def filters(self) -> npt.NDArray[np.uint8]:
         """The Bloom filter of every value in every cohort."""
         return _bloom(tuple(self.domain.values), self.bits, self.hashes, self.cohorts)
 
@@ -171,7 +171,7 @@ class Rappor:
         ones, members = tally
         least, most = self._shown()
         debiased = (ones - least * members[:, None]) / (most - least) * self.cohorts
-        filters = np.unpackbits(self._filters(), axis=2, count=self.bits, bitorder="little")
+        filters = np.unpackbits(self.filters(), axis=2, count=self.bits, bitorder="little")
         design = filters.transpose(0, 2, 1).reshape(self.cohorts * self.bits, len(self.domain)).astype(np.float64)
         unbiased, deviations = regress(
             design, debiased.ravel(), users, cohorts=self.cohorts, shown=(least, most), gap=most - least

@@ -1,14 +1,23 @@
 """The closed language of row expressions. All are total: a row gives a value or NULL, never an error.
 
-Arithmetic is in double precision; division by zero and NaN give NULL.
+Arithmetic and functions are in double precision; division by zero and NaN give NULL.
 """
 
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from datetime import date
 from fractions import Fraction
-from typing import Literal
+from typing import Literal, assert_never
 
 ArithmeticOperator = Literal["+", "-", "*", "/"]
 ComparisonOperator = Literal["=", "<>", "<", "<=", ">", ">="]
+MatchKind = Literal["like", "starts", "ends", "contains"]
+FunctionName = Literal[
+    "ABS", "ROUND", "FLOOR", "CEIL", "SIGN", "LEAST", "GREATEST", "SQRT", "LN", "LOG10", "EXP", "POWER", "MOD",
+    "UPPER", "LOWER", "TRIM", "LENGTH", "SUBSTRING", "LEFT", "RIGHT", "CONCAT", "REPLACE",
+    "YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "DAYOFWEEK", "ISODOW", "DAYOFYEAR", "DATE_TRUNC", "DATE_DIFF",
+    "COALESCE", "NULLIF",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +36,17 @@ class String:
 
 
 @dataclass(frozen=True, slots=True)
+class Day:
+    """A date, as in 2024-01-31."""
+
+    value: str
+
+    def __post_init__(self) -> None:
+        if date.fromisoformat(self.value).isoformat() != self.value:
+            raise ValueError("a date is written YYYY-MM-DD")
+
+
+@dataclass(frozen=True, slots=True)
 class Arithmetic:
     operator: ArithmeticOperator
     left: "Expression"
@@ -39,6 +59,22 @@ class Negative:
 
 
 @dataclass(frozen=True, slots=True)
+class Call:
+    """A function of `plan.functions`: what it takes and gives stands there."""
+
+    name: FunctionName
+    arguments: tuple["Expression", ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """The value of the first branch whose condition holds; else `otherwise`, or NULL."""
+
+    branches: tuple[tuple["Condition", "Expression"], ...]
+    otherwise: "Expression | None"
+
+
+@dataclass(frozen=True, slots=True)
 class Comparison:
     operator: ComparisonOperator
     left: "Expression"
@@ -48,7 +84,16 @@ class Comparison:
 @dataclass(frozen=True, slots=True)
 class OneOf:
     operand: "Expression"
-    choices: tuple[Number | String, ...]
+    choices: tuple[Number | String | Day, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Matches:
+    """Whether a text is like a constant pattern (% any signs, _ one sign), or starts, ends with or contains it."""
+
+    kind: MatchKind
+    operand: "Expression"
+    pattern: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,5 +116,60 @@ class AnyOf:
     operands: tuple["Condition", ...]
 
 
-Expression = Column | Number | String | Arithmetic | Negative
-Condition = Comparison | OneOf | IsNull | Not | AllOf | AnyOf
+Expression = Column | Number | String | Day | Arithmetic | Negative | Call | Case
+Condition = Comparison | OneOf | Matches | IsNull | Not | AllOf | AnyOf
+
+
+def parts(node: Expression | Condition) -> tuple[Expression | Condition, ...]:
+    """What a node is made of, one level down."""
+    match node:
+        case Arithmetic(left=left, right=right) | Comparison(left=left, right=right):
+            return left, right
+        case Negative(operand=operand) | Matches(operand=operand) | IsNull(operand=operand):
+            return (operand,)
+        case Not(operand=condition):
+            return (condition,)
+        case OneOf(operand=operand, choices=choices):
+            return (operand, *choices)
+        case Call(arguments=arguments):
+            return arguments
+        case Case(branches=branches, otherwise=otherwise):
+            inner = tuple(part for branch in branches for part in branch)
+            return inner if otherwise is None else (*inner, otherwise)
+        case AllOf(operands=operands) | AnyOf(operands=operands):
+            return operands
+        case Column() | Number() | String() | Day():
+            return ()
+        case _:
+            assert_never(node)
+
+
+def size(node: Expression | Condition, twice: AbstractSet[str]) -> int:
+    """The number of nodes written out in full, where the arguments of some functions are written twice.
+
+    Nodes are shared in a plan, so it may be far larger than the memory it takes; each is looked at once.
+    """
+    known: dict[int, int] = {}
+
+    def count(inner: Expression | Condition) -> int:
+        if id(inner) not in known:
+            factor = 2 if isinstance(inner, Call) and inner.name in twice else 1
+            known[id(inner)] = 1 + factor * sum(count(part) for part in parts(inner))
+        return known[id(inner)]
+
+    return count(node)
+
+
+def same(one: Expression | Condition, other: Expression | Condition) -> bool:
+    """Whether two mean the same as typed: names of columns may differ in capitals."""
+    if isinstance(one, Column) and isinstance(other, Column):
+        return one.name.casefold() == other.name.casefold()
+    if type(one) is not type(other):
+        return False
+    ours, theirs = parts(one), parts(other)
+    if not ours:
+        return one == other
+    signs = [[getattr(node, sign, None) for sign in ("operator", "name", "kind", "pattern")] for node in (one, other)]
+    if signs[0] != signs[1] or len(ours) != len(theirs):
+        return False
+    return all(same(our, their) for our, their in zip(ours, theirs, strict=True))

@@ -64,9 +64,9 @@ class CountPeople:
 
 @dataclass(frozen=True, slots=True)
 class ListedKey:
-    """A grouping column with its public list of values."""
+    """What rows are grouped by, with the public list of its values."""
 
-    column: Column
+    expression: Expression
     values: tuple[CategoryValue, ...]
 
     @property
@@ -76,15 +76,20 @@ class ListedKey:
 
 @dataclass(frozen=True, slots=True)
 class RangeKey:
-    """A grouping column of whole numbers from lower to upper."""
+    """What rows are grouped by: the numbers offset + k · unit for k from lower to upper."""
 
-    column: Column
+    expression: Expression
     lower: int
     upper: int
+    unit: Fraction = Fraction(1)
+    offset: Fraction = Fraction(0)
 
     @property
-    def values(self) -> tuple[int, ...]:
-        return tuple(range(self.lower, self.upper + 1))
+    def values(self) -> tuple[int | float, ...]:
+        places = range(self.lower, self.upper + 1)
+        if self.unit.denominator == self.offset.denominator == 1:
+            return tuple(int(self.offset) + place * int(self.unit) for place in places)
+        return tuple(float(self.offset + place * self.unit) for place in places)
 
     @property
     def size(self) -> int:
@@ -113,6 +118,13 @@ class Grid:
 
 
 Cells = ListedKey | RangeKey | Grid
+
+
+@dataclass(frozen=True, slots=True)
+class OpenKey:
+    """A grouping column whose values nobody listed: a value that enough units hold is shown."""
+
+    expression: Column
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,21 +229,35 @@ class Measure:
 
 
 @dataclass(frozen=True, slots=True)
+class Selection:
+    """What finding the values of open keys may cost: a share of the spend, and a chance to show one it should not."""
+
+    share: Fraction
+    delta: Fraction
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
-    """Keys of a question are listed or ranges; grids and magnitudes are keys only in a part of it (`plan.parts`)."""
+    """Keys of a question are listed, ranges or open; grids and magnitudes are keys of a part only (`plan.parts`)."""
 
     table: str
     unit: Unit
     where: Condition | None
-    keys: tuple[Cells | Magnitudes, ...]
+    keys: tuple[Cells | OpenKey | Magnitudes, ...]
     measures: tuple[Measure, ...]
+    selection: Selection | None = None
 
     @property
     def groups(self) -> int:
+        """The number of declared groups; each is there for every combination of open keys."""
         count = 1
         for key in self.keys:
-            count *= key.size
+            count *= 1 if isinstance(key, OpenKey) else key.size
         return count
+
+    @property
+    def open(self) -> bool:
+        return any(isinstance(key, OpenKey) for key in self.keys)
 
     def digest(self) -> str:
         """Equal for equal plans only: SHA-256 of the plan written out in full."""

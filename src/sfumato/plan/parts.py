@@ -48,19 +48,25 @@ def parts(plan: Plan) -> tuple[Part, ...]:
                 found.setdefault(aggregate.cells, []).append(place)
             case _:
                 numbers.append(place)
-    made = [Part("numbers", replace(plan, measures=tuple(plan.measures[i] for i in numbers)), tuple(numbers))]
+    plain = tuple(plan.measures[i] for i in numbers)
+    made = [Part("numbers", replace(plan, measures=plain or _counted(plan.measures[0])), tuple(numbers))]
     for what, places in found.items():
         first = plan.measures[places[0]]
         if isinstance(what, CountDistinct):
             made.append(Part("distinct", replace(_spread(plan), measures=(first,)), tuple(places)))
             continue
-        measured: tuple[Measure, ...] = (Measure(CountRows(), first.mechanism, first.share),)
+        measured = _counted(first)
         if isinstance(what, Magnitudes):
             measured += (Measure(SumInCells(what), first.mechanism, first.share),)
         plan_of_cells = replace(_spread(plan), keys=(*plan.keys, what), measures=measured)
         kind: Literal["cells", "magnitudes"] = "magnitudes" if isinstance(what, Magnitudes) else "cells"
         made.append(Part(kind, plan_of_cells, tuple(places), what.size))
-    return tuple(part for part in made if part.measures)
+    # Open keys are found with the plain numbers, of which there may be none.
+    return tuple(part for part in made if part.measures or plan.open)
+
+
+def _counted(measure: Measure) -> tuple[Measure, ...]:
+    return (Measure(CountRows(), measure.mechanism, measure.share),)
 
 
 def _spread(plan: Plan) -> Plan:

@@ -122,7 +122,7 @@ def _block(block: Block) -> str:
         case str():
             return f"<p>{escape(block)}</p>\n"
         case Table():
-            return _table(block)
+            return table(block)
         case Code(text=text):
             return f"<pre><code>{escape(text)}</code></pre>\n"
         case Facts(facts=facts):
@@ -141,7 +141,7 @@ def _figure(block: Figure) -> str:
     # A data block ends at the first "</script", wherever it stands; without "<" there is none.
     data = json.dumps(content, separators=(",", ":")).replace("<", "\\u003c").replace(">", "\\u003e")
     height = int(content.get("layout", {}).get("height") or 360)
-    numbers = f"<details><summary>The numbers</summary>{_table(block.numbers)}</details>" if block.numbers else ""
+    numbers = f"<details><summary>The numbers</summary>{table(block.numbers)}</details>" if block.numbers else ""
     return (
         f'<figure>\n<figcaption>{escape(block.takeaway)}</figcaption>\n<div class="plot" style="min-height:{height}px">'
         f'<script type="application/json">{data}</script>'
@@ -150,15 +150,17 @@ def _figure(block: Figure) -> str:
     )
 
 
-def _table(table: Table) -> str:
-    caption = f"<caption>{escape(table.caption)}</caption>" if table.caption else ""
+def table(content: Table) -> str:
+    """The HTML of one table, every cell escaped."""
+    caption = f"<caption>{escape(content.caption)}</caption>" if content.caption else ""
     numeric = [
-        bool(table.rows) and all(_is_number(row[place]) for row in table.rows) for place in range(len(table.columns))
+        bool(content.rows) and all(_is_number(row[place]) for row in content.rows)
+        for place in range(len(content.columns))
     ]
-    head = "".join(_cell("th", name, right) for name, right in zip(table.columns, numeric, strict=True))
+    head = "".join(_cell("th", name, right) for name, right in zip(content.columns, numeric, strict=True))
     rows = "".join(
         f"<tr>{''.join(_cell('td', _shown(cell), right) for cell, right in zip(row, numeric, strict=True))}</tr>"
-        for row in table.rows
+        for row in content.rows
     )
     return f'<div class="table"><table>{caption}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>\n'
 

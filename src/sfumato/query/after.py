@@ -5,16 +5,20 @@ from dataclasses import dataclass
 from operator import add, eq, ge, gt, le, lt, mul, ne, sub, truediv
 from typing import Any, assert_never
 
-from sfumato.errors import Refused, wrong_type
+from sfumato.errors import Refused, not_supported, wrong_type
 from sfumato.plan.expressions import (
     AllOf,
     AnyOf,
     Arithmetic,
+    Call,
+    Case,
     Column,
     Comparison,
     Condition,
+    Day,
     Expression,
     IsNull,
+    Matches,
     Negative,
     Not,
     Number,
@@ -68,6 +72,8 @@ def _check(node: Condition, texts: Mapping[str, bool]) -> None:
         case OneOf(operand=operand, choices=choices):
             if any(_is_text(choice, texts) != _is_text(operand, texts) for choice in choices):
                 raise _mixed()
+        case Matches():
+            raise _function()
         case IsNull(operand=operand):
             _is_text(operand, texts)
         case Not(operand=inner):
@@ -93,11 +99,17 @@ def _is_text(node: Expression, texts: Mapping[str, bool]) -> bool:
             parts = [operand]
         case Arithmetic(left=left, right=right):
             parts = [left, right]
+        case Day() | Call() | Case():
+            raise _function()
         case _:
             assert_never(node)
     if any(_is_text(part, texts) for part in parts):
         raise _mixed()
     return False
+
+
+def _function() -> Refused:
+    return not_supported("a function or a pattern in HAVING", "Compare columns of the answer with numbers or texts.")
 
 
 def _mixed() -> Refused:
@@ -113,6 +125,8 @@ def _holds(node: Condition, row: Row) -> bool | None:
         case OneOf(operand=operand, choices=choices):
             value = _value(operand, row)
             return None if value is None else value in [_value(choice, row) for choice in choices]
+        case Matches():
+            raise _function()
         case IsNull(operand=operand):
             return _value(operand, row) is None
         case Not(operand=inner):
@@ -145,5 +159,7 @@ def _value(node: Expression, row: Row) -> Any:
             if one is None or two is None or (operator == "/" and two == 0):
                 return None
             return COMPUTED[operator](one, two)
+        case Day() | Call() | Case():
+            raise _function()
         case _:
             assert_never(node)

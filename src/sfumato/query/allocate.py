@@ -3,20 +3,37 @@
 from fractions import Fraction
 
 from sfumato.kernel.cost import Cost, Currency
-from sfumato.plan.nodes import Aggregate, Measure, MechanismName, MostFrequent, Plan, Quantiles
+from sfumato.plan.nodes import (
+    Aggregate,
+    Measure,
+    MechanismName,
+    MostFrequent,
+    OpenKey,
+    Plan,
+    Quantiles,
+    Selection,
+)
 from sfumato.query.bind import BoundQuestion
 from sfumato.query.rewrite import Draft
+from sfumato.query.wordings import keys_need_delta
 from sfumato.schema.table import Schema
 
+SHARE_OF_KEYS = Fraction(1, 4)
 
-def allocate(question: BoundQuestion, draft: Draft, schema: Schema, spend: Cost) -> Plan:
-    """Shares in proportion to the weights; they add up to the spend exactly."""
+
+def allocate(question: BoundQuestion, draft: Draft, schema: Schema, spend: Cost, delta: Fraction = Fraction(0)) -> Plan:
+    """Shares in proportion to the weights; they add up to the spend exactly. `delta` is for discovering keys."""
+    opened = [key for key in question.keys if isinstance(key, OpenKey)]
+    if opened and not (delta and spend.currency == "rho"):
+        raise keys_need_delta(opened[0].expression.name)
+    finding = spend.amount * SHARE_OF_KEYS if opened else Fraction(0)
     whole = sum(draft.weights, Fraction(0))
     measures = tuple(
-        Measure(aggregate, _mechanism(aggregate, spend.currency), spend.amount * weight / whole)
+        Measure(aggregate, _mechanism(aggregate, spend.currency), (spend.amount - finding) * weight / whole)
         for aggregate, weight in zip(draft.aggregates, draft.weights, strict=True)
     )
-    return Plan(schema.table, schema.unit, question.where, question.keys, measures)
+    selection = Selection(finding, delta) if opened else None
+    return Plan(schema.table, schema.unit, question.where, question.keys, measures, selection)
 
 
 def _mechanism(aggregate: Aggregate, currency: Currency) -> MechanismName:

@@ -11,11 +11,12 @@ from sfumato.errors import (
     unknown_table,
 )
 from sfumato.kernel.certify import MOST_GROUPS
-from sfumato.plan.expressions import Condition
-from sfumato.plan.nodes import Cells, Key, ListedKey, MostFrequent
+from sfumato.plan.expressions import Column, Condition, Expression
+from sfumato.plan.nodes import Cells, Key, ListedKey, MostFrequent, OpenKey
 from sfumato.query.after import After
-from sfumato.query.bind_calls import bind_call, bind_key
-from sfumato.query.bind_expressions import bind_condition, resolve
+from sfumato.query.bind_calls import bind_call
+from sfumato.query.bind_expressions import bind_condition, bind_value, first_column
+from sfumato.query.bind_keys import bind_key
 from sfumato.query.question import Bins, BoundCall, Question, SelectedCall, SelectedKey
 from sfumato.schema.table import Schema
 
@@ -35,7 +36,7 @@ class BoundAggregate:
 @dataclass(frozen=True, slots=True)
 class BoundQuestion:
     where: Condition | None
-    keys: tuple[Key, ...]
+    keys: tuple[Key | OpenKey, ...]
     selected: tuple[BoundKey | BoundAggregate, ...]
     after: After = field(default_factory=After)
 
@@ -44,22 +45,24 @@ def bind(question: Question, schema: Schema) -> BoundQuestion:
     """Everything the plan needs made explicit, or Refused with the reason."""
     if question.table.casefold() != schema.table.casefold():
         raise unknown_table(question.table, schema.table)
-    columns = [resolve(column, schema) for column in question.keys]
-    keys = tuple(bind_key(column, schema) for column in columns)
+    grouped = [bind_value(_meant(key, question, schema), schema) for key in question.keys]
+    keys = tuple(bind_key(key, schema) for key in grouped)
     groups = 1
     for key in keys:
-        groups *= key.size
+        groups *= 1 if isinstance(key, OpenKey) else key.size
     if groups > MOST_GROUPS:
         raise too_many_keys(groups, MOST_GROUPS)
-    _refuse_repeats(column.name for column in columns)
+    for place, repeated in enumerate(grouped):
+        if repeated in grouped[:place]:
+            raise duplicate_output(first_column(repeated))
     selected: list[BoundKey | BoundAggregate] = []
     for item in question.selected:
         match item:
-            case SelectedKey(name=name, column=column):
-                resolved = resolve(column, schema)
-                if resolved not in columns:
-                    raise select_without_group(column.name)
-                selected.append(BoundKey(name, columns.index(resolved)))
+            case SelectedKey(name=name, expression=expression):
+                shown = bind_value(expression, schema)
+                if shown not in grouped:
+                    raise select_without_group(expression.name if isinstance(expression, Column) else name)
+                selected.append(BoundKey(name, grouped.index(shown)))
             case SelectedCall(name=name):
                 selected.append(BoundAggregate(name, bind_call(item, schema, groups)))
     _refuse_repeats(item.name for item in selected)
@@ -73,16 +76,31 @@ def bind(question: Question, schema: Schema) -> BoundQuestion:
     return BoundQuestion(where, keys, tuple(selected), question.after)
 
 
-def _shows_text(item: BoundKey | BoundAggregate, keys: tuple[Key, ...]) -> bool:
+def _meant(key: Expression, question: Question, schema: Schema) -> Expression:
+    """A name after GROUP BY means a column of the table; if there is none, what stands before AS."""
+    if isinstance(key, Column) and key.name.casefold() not in {name.casefold() for name in schema.columns}:
+        for item in question.selected:
+            if isinstance(item, SelectedKey) and item.name.casefold() == key.name.casefold():
+                return item.expression
+    return key
+
+
+def _shows_text(item: BoundKey | BoundAggregate, keys: tuple[Key | OpenKey, ...]) -> bool:
     """Numbers and nothing else compare with numbers; true and false are texts here."""
     match item:
         case BoundKey(key=place):
-            key: Cells = keys[place]
+            key: Cells | OpenKey = keys[place]
         case BoundAggregate(call=MostFrequent(cells=cells)):
             key = cells
         case _:
             return False
-    return isinstance(key, ListedKey) and not all(type(value) is int for value in key.values)
+    match key:
+        case OpenKey():
+            return True
+        case ListedKey(values=values):
+            return not all(type(value) is int for value in values)
+        case _:
+            return False
 
 
 def _refuse_repeats(names: Iterable[str]) -> None:

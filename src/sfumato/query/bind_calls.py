@@ -19,15 +19,14 @@ from sfumato.plan.nodes import (
     Cumulative,
     Grid,
     Histogram,
-    Key,
-    ListedKey,
     Magnitudes,
     MostFrequent,
-    RangeKey,
+    OpenKey,
     Sum,
     UnboundedSum,
 )
-from sfumato.query.bind_expressions import bind_number, bind_value, first_column, resolve, value_range
+from sfumato.query.bind_expressions import bind_number, bind_value, first_column, value_range
+from sfumato.query.bind_keys import bind_key
 from sfumato.query.question import (
     Bins,
     BinsOf,
@@ -44,7 +43,7 @@ from sfumato.query.question import (
     SpreadOf,
     SumOf,
 )
-from sfumato.schema.columns import Category, Float, Int
+from sfumato.schema.columns import Float, Int
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person
 
@@ -109,25 +108,15 @@ def bind_call(item: SelectedCall, schema: Schema, groups: int = 1) -> BoundCall:
                 upper = lower + bins * width
             cells = Grid(bound, lower, upper, bins)
             return Bins(Cumulative(cells) if running else Histogram(cells), whole)
-        case ModeOf(column=column):
-            key = bind_key(column, schema)
+        case ModeOf(value=value):
+            key = bind_key(bind_value(value, schema), schema)
+            if isinstance(key, OpenKey):
+                raise keys_undeclared(key.expression.name)
             if groups * key.size > MOST_GROUPS:
                 raise too_many_keys(groups * key.size, MOST_GROUPS)
             return MostFrequent(key)
         case _:
             assert_never(item.call)
-
-
-def bind_key(column: Column, schema: Schema) -> Key:
-    """The public values of a column."""
-    resolved = resolve(column, schema)
-    match schema.columns[resolved.name]:
-        case Category(values=values):
-            return ListedKey(resolved, values)
-        case Int(lower=Fraction() as lower, upper=Fraction() as upper):
-            return RangeKey(resolved, int(lower), int(upper))
-        case _:
-            raise keys_undeclared(resolved.name)
 
 
 def _is_unit(value: Expression, unit: Person) -> bool:

@@ -1,36 +1,36 @@
 """Row expressions and a schema: names resolved, types checked, ranges worked out."""
 
-from dataclasses import dataclass
-from fractions import Fraction
+from dataclasses import replace
 from typing import assert_never
 
-from sfumato.errors import division_unbounded, identifier_used, unknown_column, wrong_type
+from sfumato.errors import UsageError, division_unbounded, identifier_used, unknown_column, wrong_type
 from sfumato.plan.expressions import (
     AllOf,
     AnyOf,
     Arithmetic,
+    Call,
+    Case,
     Column,
     Comparison,
     Condition,
+    Day,
     Expression,
     IsNull,
+    Matches,
     Negative,
     Not,
     Number,
     OneOf,
     String,
+    parts,
 )
-from sfumato.schema.columns import Category, Float, Identifier, Int, Text
-from sfumato.schema.columns import Column as Declared
+from sfumato.plan.functions import FUNCTIONS, Kind
+from sfumato.plan.kinds import kind_of
+from sfumato.plan.ranges import WHOLE, Range, add, constant, hull, inverse, negate, times
+from sfumato.query.bind_dates import date_part_range
+from sfumato.query.bind_functions import check_constant, check_growth, takes_of
+from sfumato.schema.columns import Float, Identifier, Int, as_date
 from sfumato.schema.table import Schema
-
-
-@dataclass(frozen=True, slots=True)
-class Range:
-    """What is known of a numeric expression: its bounds, None when unbounded, and whether it is always whole."""
-
-    bounds: tuple[Fraction, Fraction] | None
-    whole: bool
 
 
 def resolve(column: Column, schema: Schema) -> Column:
@@ -47,53 +47,65 @@ def resolve(column: Column, schema: Schema) -> Column:
     return Column(name)
 
 
-def first_column(value: Expression) -> str:
-    match value:
-        case Column(name=name):
-            return name
-        case Negative(operand=operand):
-            return first_column(operand)
-        case Arithmetic(left=left, right=right):
-            return first_column(left if not isinstance(left, Number) else right)
-        case _:
-            return "x"
+def first_column(value: Expression | Condition) -> str:
+    """The name of the first column in it, for messages."""
+    if isinstance(value, Column):
+        return value.name
+    inner = parts(value)
+    if isinstance(value, Case):  # what it gives says more than what it depends on
+        inner = (*inner[1::2], *inner[0::2])
+    return next((name for part in inner if (name := first_column(part)) != "x"), "x")
 
 
 def value_range(value: Expression, text: str, schema: Schema) -> Range:
     """Interval arithmetic from the declared bounds. It only proposes a clamp; the clamp is what protects."""
+    if kind_of(value, schema) != "number":
+        raise wrong_type(f"{text} adds up {kind_of(value, schema)}s", "only numbers can be added")
     match value:
         case Number(value=number):
-            return Range((number, number), number.denominator == 1)
+            return constant(number)
         case Column(name=name):
             declared = schema.columns[name]
+            grid = WHOLE if isinstance(declared, Int) else None
             if isinstance(declared, Int | Float) and declared.lower is not None and declared.upper is not None:
-                return Range((declared.lower, declared.upper), isinstance(declared, Int))
-            return Range(None, isinstance(declared, Int))
+                return Range((declared.lower, declared.upper), grid)
+            return Range(None, grid)
         case Negative(operand=operand):
-            inner = value_range(operand, text, schema)
-            return Range(None if inner.bounds is None else (-inner.bounds[1], -inner.bounds[0]), inner.whole)
+            return negate(value_range(operand, text, schema))
         case Arithmetic(operator=operator, left=left, right=right):
             return _combine(operator, value_range(left, text, schema), value_range(right, text, schema), text)
+        case Call(name="YEAR" | "DATE_DIFF"):
+            return date_part_range(value, schema)
+        case Call(name=name, arguments=arguments):
+            return FUNCTIONS[name].range(
+                tuple(value_range(one, text, schema) for one in arguments if _is_number(one, schema))
+            )
+        case Case(branches=branches, otherwise=otherwise):
+            values = [then for _, then in branches] + ([] if otherwise is None else [otherwise])
+            return hull(tuple(value_range(one, text, schema) for one in values))
         case _:
             raise wrong_type(f"{text} adds up texts", "only numbers can be added")
 
 
+def _is_number(value: Expression, schema: Schema) -> bool:
+    return kind_of(value, schema) == "number"
+
+
 def _combine(operator: str, left: Range, right: Range, text: str) -> Range:
-    if left.bounds is None or right.bounds is None:
-        return Range(None, left.whole and right.whole)
-    (a, b), (c, d) = left.bounds, right.bounds
     match operator:
         case "+":
-            corners = [a + c, b + d]
+            return add(left, right)
         case "-":
-            corners = [a - d, b - c]
+            return add(left, negate(right))
         case "*":
-            corners = [a * c, a * d, b * c, b * d]
+            return times(left, right)
         case _:
-            if c <= 0 <= d:
+            divisor = inverse(right)
+            if divisor is None:
+                if left.bounds is None:
+                    return Range(None)
                 raise division_unbounded(text)
-            corners = [a / c, a / d, b / c, b / d]
-    return Range((min(corners), max(corners)), left.whole and right.whole and operator != "/")
+            return times(left, divisor)
 
 
 def bind_condition(condition: Condition, schema: Schema) -> Condition:
@@ -102,9 +114,10 @@ def bind_condition(condition: Condition, schema: Schema) -> Condition:
             return _comparison(Comparison(operator, bind_value(left, schema), bind_value(right, schema)), schema)
         case OneOf(operand=operand, choices=choices):
             value = bind_value(operand, schema)
-            for choice in choices:
-                _same_type(value, choice, schema)
-            return OneOf(value, choices)
+            alike = [_alike(value, choice, schema) for choice in choices]
+            return OneOf(value, tuple(choice for choice in alike if isinstance(choice, Number | String | Day)))
+        case Matches(operand=operand):
+            return replace(condition, operand=_bind_as(operand, "text", schema))
         case IsNull(operand=operand):
             return IsNull(bind_value(operand, schema))
         case Not(operand=inner):
@@ -118,43 +131,46 @@ def bind_condition(condition: Condition, schema: Schema) -> Condition:
 
 
 def _comparison(comparison: Comparison, schema: Schema) -> Comparison:
-    _same_type(comparison.left, comparison.right, schema)
-    if comparison.operator not in ("=", "<>") and is_text(comparison.left, schema):
-        raise wrong_type(f"{comparison.operator} orders numbers", "a text can only be = or <> another")
-    return comparison
+    right = _alike(comparison.left, comparison.right, schema)
+    left = _alike(right, comparison.left, schema)
+    if comparison.operator not in ("=", "<>") and kind_of(left, schema) == "text":
+        raise wrong_type(f"{comparison.operator} orders numbers and dates", "a text can only be = or <> another")
+    return Comparison(comparison.operator, left, right)
 
 
-def _same_type(left: Expression, right: Expression, schema: Schema) -> None:
-    if is_text(left, schema) != is_text(right, schema):
-        name = first_column(left) if first_column(left) != "x" else first_column(right)
-        kind = "a text" if is_text(left, schema) else "a number"
-        raise wrong_type(f'"{name}" is compared with something else', f"one side is {kind}")
+def _alike(one: Expression, other: Expression, schema: Schema) -> Expression:
+    """The other, of the same kind as the one: a text beside a date is meant as a date."""
+    kind, given = kind_of(one, schema), kind_of(other, schema)
+    if kind == given or (given == "date" and isinstance(one, String)):
+        return other
+    if kind == "date" and isinstance(other, String):
+        return _day(other)
+    name = first_column(one) if first_column(one) != "x" else first_column(other)
+    raise wrong_type(f'"{name}" is compared with something else', f"one side is a {kind}")
 
 
-def is_text(value: Expression, schema: Schema) -> bool:
-    match value:
-        case String():
-            return True
-        case Column(name=name):
-            return _holds_text(schema.columns[name])
-        case _:
-            return False
-
-
-def _holds_text(declared: Declared) -> bool:
-    match declared:
-        case Text():
-            return True
-        case Category(values=values):
-            return not isinstance(values[0], int) or isinstance(values[0], bool)
-        case _:
-            return False
+def _day(text: String) -> Day:
+    try:
+        return Day(as_date(text.value).isoformat())
+    except UsageError:
+        raise wrong_type("a date is compared with a text", "dates are written '2024-01-31'") from None
 
 
 def bind_number(value: Expression, schema: Schema) -> Expression:
-    bound = bind_value(value, schema)
-    if is_text(bound, schema):
-        raise wrong_type(f'"{first_column(bound)}" is a text', "this needs a number")
+    return _bind_as(value, "number", schema)
+
+
+def _bind_as(value: Expression, kind: Kind, schema: Schema) -> Expression:
+    return _as_kind(bind_value(value, schema), kind, schema)
+
+
+def _as_kind(bound: Expression, kind: Kind, schema: Schema) -> Expression:
+    found = kind_of(bound, schema)
+    if kind == "date" and isinstance(bound, String):
+        return _day(bound)
+    if found != kind:
+        name = first_column(bound)
+        raise wrong_type(f'"{name}" is a {found}' if name != "x" else f"a {found} stands here", f"this needs a {kind}")
     return bound
 
 
@@ -166,7 +182,37 @@ def bind_value(value: Expression, schema: Schema) -> Expression:
             return Negative(bind_number(operand, schema))
         case Arithmetic(operator=operator, left=left, right=right):
             return Arithmetic(operator, bind_number(left, schema), bind_number(right, schema))
-        case Number() | String():
+        case Call():
+            return _bind_call(value, schema)
+        case Case(branches=branches, otherwise=otherwise):
+            conditions = [bind_condition(when, schema) for when, _ in branches]
+            last = [] if otherwise is None else [otherwise]
+            values = _bind_alike([*(then for _, then in branches), *last], schema)
+            pairs = tuple(zip(conditions, values, strict=False))
+            return Case(pairs, None if otherwise is None else values[-1])
+        case Number() | String() | Day():
             return value
         case _:
             assert_never(value)
+
+
+def _bind_call(call: Call, schema: Schema) -> Call:
+    takes = takes_of(call)
+    if takes[0] == "same":
+        return Call(call.name, tuple(_bind_alike(list(call.arguments), schema)))
+    bound = []
+    for argument, how in zip(call.arguments, takes, strict=True):
+        if how in ("number", "text", "date"):
+            bound.append(_bind_as(argument, how, schema))
+        else:
+            bound.append(check_constant(call.name, argument, how))
+    check_growth(call.name, tuple(bound))
+    return Call(call.name, tuple(bound))
+
+
+def _bind_alike(values: list[Expression], schema: Schema) -> list[Expression]:
+    """All of one kind, which is a date's if there is one."""
+    bound = [bind_value(value, schema) for value in values]
+    kinds = [kind_of(value, schema) for value in bound]
+    kind = "date" if "date" in kinds else kinds[0]
+    return [_as_kind(value, kind, schema) for value in bound]

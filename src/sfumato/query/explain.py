@@ -1,10 +1,12 @@
 """What a question would do, before it does anything."""
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 from sfumato.kernel.certify import Certified, Mechanism
 from sfumato.kernel.mechanisms import DiscreteGaussian, DiscreteLaplace
+from sfumato.kernel.selection import KeySelection
 from sfumato.ledger.terms import Amount
 from sfumato.plan.nodes import (
     CentredSum,
@@ -22,6 +24,7 @@ from sfumato.plan.nodes import (
     UnboundedSum,
 )
 from sfumato.query.finish import CONFIDENCE
+from sfumato.query.notes import notes, price_in_words
 from sfumato.query.outputs import expected_error
 from sfumato.query.rewrite import FoundMeanColumn, KeyColumn, MeanColumn, OutputColumn, SpreadColumn
 
@@ -46,8 +49,10 @@ class Explanation:
     cost: Amount
     steps: tuple[Step, ...]
     expected_error: dict[str, float | None]
+    notes: tuple[str, ...]
     sql: str
     digest: str
+    keys: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """What `--format json` prints."""
@@ -55,7 +60,9 @@ class Explanation:
             "question": self.question,
             "unit": self.unit,
             "groups": self.groups,
+            "keys": self.keys,
             "cost": {"epsilon": self.cost.epsilon, "delta": self.cost.delta},
+            "price": price_in_words(self.cost),
             "steps": [
                 {
                     "measures": step.measures,
@@ -69,13 +76,16 @@ class Explanation:
             ],
             "expected_error": self.expected_error,
             "confidence": CONFIDENCE,
+            "notes": list(self.notes),
             "sql": self.sql,
             "digest": self.digest,
         }
 
     def __str__(self) -> str:
         lines = [f"Question: {self.question}", f"Protects: one {self.unit}", f"Costs:    {self.cost}"]
-        lines += [f"Groups:   {self.groups}, all declared; empty ones get noise too", "Releases:"]
+        lines += [f"          {price_in_words(self.cost)}"]
+        many = f"{self.groups}, all declared; empty ones get noise too"
+        lines += [f"Groups:   {self.keys or many}", "Releases:"]
         for step in self.steps:
             lines += [f"  {step.measures}: {100 * step.share:.0f} % of the spend"]
             lines += [f"    sensitivity {step.sensitivity}: {step.rule}"]
@@ -89,6 +99,7 @@ class Explanation:
         lines += [f"Error bars ({100 * CONFIDENCE:.0f} %):"]
         for name, error in self.expected_error.items():
             lines += [f"  {name}: " + (f"±{error:.6g}" if error is not None else "depends on the answer")]
+        lines += ["Not covered by error bars:", *(f"  {note}" for note in self.notes)] if self.notes else []
         return "\n".join([*lines, "SQL:", self.sql])
 
 
@@ -118,9 +129,16 @@ def explain(
             for column in columns
             if not isinstance(column, KeyColumn)
         },
+        notes=notes(certified, columns),
         sql=sql,
         digest=certified.digest,
+        keys="" if certified.selection is None else _discovered(certified.selection),
     )
+
+
+def _discovered(selection: KeySelection) -> str:
+    half, sure = (selection.units_for(Fraction(part, 100)) for part in (50, 95))
+    return f"discovered; a key that {half} units hold is shown half of the time, one of {sure} units 95 times in 100"
 
 
 def _deviation(mechanism: Mechanism) -> float | None:

@@ -2,26 +2,36 @@
 
 from dataclasses import dataclass, field
 from itertools import product
+from pathlib import Path
 from typing import Any
 
-from sfumato.errors import missing_extra, not_measured, out_of_range
+from sfumato.errors import missing_extra, out_of_range
 from sfumato.kernel.certify import Certified, Mechanism
 from sfumato.kernel.gate import Release, Table
 from sfumato.ledger.ledger import Balance
 from sfumato.ledger.terms import Amount
-from sfumato.plan.nodes import ListedKey, RangeKey
-from sfumato.plots.bars import bars
+from sfumato.plan.nodes import ListedKey, OpenKey, Plan, RangeKey
+from sfumato.plots.page import write_page
 from sfumato.query.after import After
+from sfumato.query.display import as_fragment, as_page, as_text
 from sfumato.query.found import found_bounds
+from sfumato.query.notes import notes, price_in_words
 from sfumato.query.outputs import Intervals, Noises, interval_of, value_of
+from sfumato.query.picture import picture
 from sfumato.query.rewrite import KeyColumn, OutputColumn
+from sfumato.query.script import Repeat
+from sfumato.query.wordings import no_script
 
 CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Noisy rows, sorted by key, with what they cost and what is left. `notes` say which bounds were found."""
+    """Noisy rows, sorted by key, with what they cost, what is left, and what their error bars do not cover.
+
+    `more`: how many questions at this price the ledger would still grant; `notes`: one sentence for each thing that
+    clipping and bounding may hide, and for each bound that was found.
+    """
 
     question: str
     columns: tuple[str, ...]
@@ -33,15 +43,22 @@ class Answer:
     cached: bool
     when: str
     receipt: int
+    more: int | None
     notes: tuple[str, ...]
     _numbers: "tuple[Table, tuple[OutputColumn, ...], tuple[Mechanism, ...]]" = field(repr=False)
+    _repeat: Repeat | None = field(repr=False)
+
+    @property
+    def measured(self) -> list[str]:
+        """The columns that hold an aggregate; the others are keys."""
+        return [column.name for column in self._numbers[1] if not isinstance(column, KeyColumn)]
 
     def interval(self, confidence: float = CONFIDENCE) -> list[dict[str, Any]]:
         """For every row and every aggregate (low, high): the noise stays inside with this probability.
 
         For a histogram or running shares one pair each; None for a most frequent value.
 
-        It speaks of the noise; what clipping to declared bounds may hide is not in it.
+        It speaks of the noise; what clipping and bounding may hide is not in it, see `notes`.
         """
         check_confidence(confidence)
         values, columns, mechanisms = self._numbers
@@ -63,6 +80,8 @@ class Answer:
             "cached": self.cached,
             "when": self.when,
             "receipt": self.receipt,
+            "more": self.more,
+            "price": price_in_words(self.cost),
             "notes": list(self.notes),
         }
 
@@ -79,15 +98,45 @@ class Answer:
         return _module("polars", "to_polars", "polars").DataFrame(self.rows, schema=list(self.columns))
 
     def plot(self, column: str | None = None) -> Any:
-        """A Plotly figure of one aggregate (the first by default): a bar a group, with 95 % error bars."""
-        keys = [c.name for c in self._numbers[1] if isinstance(c, KeyColumn)]
-        measured = [name for name in self.columns if name not in keys]
-        chosen = measured[0] if column is None else column
-        if chosen not in measured:
-            raise not_measured(chosen, measured)
-        intervals = [row[chosen] for row in self.interval()]
-        labels = [", ".join(str(row[key]) for key in keys) or chosen for row in self.rows]
-        return bars(labels, [row[chosen] for row in self.rows], intervals, title=chosen)
+        """A Plotly figure of one aggregate (the first by default), with 95 % error bars.
+
+        Groups are bars; along whole numbers or dates they are steps; a HISTOGRAM or a CDF is drawn as what it is.
+        """
+        return picture(self, column, CONFIDENCE)
+
+    def to_html(self, path: str | Path | None = None, *, confidence: float = CONFIDENCE) -> str:
+        """One page that works without a network: plots, numbers, price, notes; written to `path` if there is one."""
+        text = as_page(self, confidence)
+        if path is not None:
+            write_page(Path(path), text)
+        return text
+
+    def script(self) -> str:
+        """The Python that asks this again: free, and the same numbers, while the data is unchanged.
+
+        A question that was paid for anew since (`fresh`) brings its newest answer.
+        """
+        if self._repeat is None:
+            raise no_script()
+        return self._repeat.script(self.question)
+
+    def __str__(self) -> str:
+        return as_text(self, CONFIDENCE)
+
+    def _repr_html_(self) -> str:
+        return as_fragment(self, CONFIDENCE)
+
+
+def _keys(plan: Plan, release: Release) -> list[tuple[Any, ...]]:
+    """The values of the keys of every group: those of open keys as released, the others by the group's number."""
+    declared = list(product(*(key.values for key in plan.keys if isinstance(key, ListedKey | RangeKey))))
+    if release.groups is None:
+        return declared
+    found = []
+    for *opened, number in release.groups:
+        sources = {True: iter(opened), False: iter(declared[int(number)])}
+        found.append(tuple(next(sources[isinstance(key, OpenKey)]) for key in plan.keys))
+    return found
 
 
 def _plain(pair: Intervals) -> Any:
@@ -110,9 +159,11 @@ def finish(
     when: str,
     cached: bool,
     after: After | None = None,
+    more: int | None = None,
+    repeat: Repeat | None = None,
 ) -> Answer:
     mechanisms = tuple(item.mechanism for item in certified.releases)
-    keys = list(product(*(key.values for key in certified.plan.keys if isinstance(key, ListedKey | RangeKey))))
+    keys = _keys(certified.plan, release)
     order = sorted(range(len(keys)), key=lambda group: keys[group])
     rows = [
         {column.name: value_of(column, keys[group], release.values[group], mechanisms) for column in columns}
@@ -132,8 +183,13 @@ def finish(
         cached=cached,
         when=when,
         receipt=release.entry,
-        notes=found_bounds(certified, columns, rows, [release.values[group] for group in order]),
+        more=more,
+        notes=(
+            *notes(certified, columns),
+            *found_bounds(certified, columns, rows, [release.values[group] for group in order]),
+        ),
         _numbers=(tuple(release.values[group] for group in order), columns, mechanisms),
+        _repeat=repeat,
     )
 
 

@@ -3,13 +3,14 @@
 from fractions import Fraction
 from functools import lru_cache
 from math import ceil, floor, sqrt
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from sfumato.kernel.certify import Mechanism
-from sfumato.kernel.mechanisms import DiscreteLaplace
+from sfumato.kernel.mechanisms import DiscreteGaussian, DiscreteLaplace
 from sfumato.kernel.ranks import BAR_ERROR, RankChoice
 from sfumato.kernel.strategies import Strategy
 from sfumato.plan.nodes import Grid
@@ -83,7 +84,7 @@ def histogram(column: HistogramColumn, counts: tuple[int, ...]) -> list[dict[str
 
 def cdf(column: CdfColumn, answers: tuple[int, ...], mechanism: Mechanism) -> list[dict[str, float]]:
     """The share of rows up to each point, never falling, from 0 to 1."""
-    totals = _totals(_strategy(column.cells, mechanism)) @ np.array(answers, dtype=np.float64)
+    totals = running_totals(_strategy(column.cells, mechanism)) @ np.array(answers, dtype=np.float64)
     shares = np.clip(_rising(totals / max(totals[-1], 1.0)), 0.0, 1.0)
     return [{"at": _edge(column, i + 1, -HALF), "share": float(share)} for i, share in enumerate(shares)]
 
@@ -93,13 +94,19 @@ def _edge(column: HistogramColumn | CdfColumn, place: int, inward: Fraction) -> 
     return int(edge + inward) if column.whole else float(edge)
 
 
-def cdf_interval(
-    cells: Grid, answers: tuple[int, ...], mechanism: Mechanism, error: int, deviation: float
-) -> list[Interval]:
-    """All shares s for which total - s · all lies within its noise."""
-    matrix = _totals(_strategy(cells, mechanism))
+def cdf_interval(cells: Grid, answers: tuple[int, ...], mechanism: Mechanism, confidence: float) -> list[Interval]:
+    """All shares s for which total - s · all lies within its noise.
+
+    That noise is a sum of noises: its quantile lies between a normal one and that of one of them.
+    """
+    if not isinstance(mechanism, DiscreteLaplace | DiscreteGaussian):
+        raise TypeError("running totals are noisy sums")
+    deviation = mechanism.deviation()
+    alone = mechanism.error(confidence) / deviation if deviation else 0.0
+    width = max(alone, NormalDist().inv_cdf((1 + confidence) / 2))
+    matrix = running_totals(_strategy(cells, mechanism))
     totals = (matrix @ np.array(answers, dtype=np.float64)).tolist()
-    width, everybody = error / deviation if deviation else 0.0, totals[-1]
+    everybody = totals[-1]
     found = []
     for i in range(cells.size):
         share = min(max(totals[i] / max(everybody, 1.0), 0.0), 1.0)
@@ -114,7 +121,7 @@ def _strategy(cells: Grid, mechanism: Mechanism) -> Strategy:
 
 
 @lru_cache(maxsize=8)
-def _totals(strategy: Strategy) -> Matrix:
+def running_totals(strategy: Strategy) -> Matrix:
     """The matrix that makes running totals of noisy answers, with the least variance."""
     size = strategy.size
     measured = np.stack([strategy.answers(row) for row in np.eye(size, dtype=np.int64)], axis=1).astype(np.float64)

@@ -122,8 +122,7 @@ def interval_of(column: OutputColumn, row: tuple[Released, ...], noises: Noises)
             error = noises[measure].error
             return [(count - error, count + error) for count in numbers[measure]]
         case CdfColumn(measure=measure, cells=cells):
-            noise = noises[measure]
-            return cdf_interval(cells, numbers[measure], noises.mechanisms[measure], noise.error, noise.deviation)
+            return cdf_interval(cells, numbers[measure], noises.mechanisms[measure], noises.confidence)
         case FoundSumColumn(measure=measure):
             total, noise = numbers[measure][2], noises.within(measure, numbers[measure])
             low, high = (in_units(total + side * noise.error, column.total.cells) for side in (-1, 1))
@@ -172,7 +171,7 @@ def _spread_interval(column: SpreadColumn, row: Row, noises: Noises) -> Interval
     half = width * sqrt(
         (by_total * parts[0].deviation) ** 2 + (fine * parts[1].deviation) ** 2 + (by_count * parts[2].deviation) ** 2
     )
-    return _spread(column, variance - half / least, count), _spread(column, variance + half / least, count)
+    return _spread(column, variance - half / count, count), _spread(column, variance + half / count, count)
 
 
 def _mean_interval(total: int, count: int, of_total: Noise, of_count: Noise, lattice: Lattice) -> Interval:

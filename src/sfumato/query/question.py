@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from sfumato.plan.expressions import Column, Condition, Expression
+from sfumato.plan.expressions import Condition, Expression
 from sfumato.plan.lattice import Lattice
 from sfumato.plan.nodes import (
     CountDistinct,
@@ -54,7 +54,7 @@ class QuantileOf:
 
 @dataclass(frozen=True, slots=True)
 class ModeOf:
-    column: Column
+    value: Expression
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ Call = CountRows | CountValues | SumOf | MeanOf | SpreadOf | DistinctOf | Quanti
 @dataclass(frozen=True, slots=True)
 class SelectedKey:
     name: str
-    column: Column
+    expression: Expression
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ class Question:
     table: str
     selected: tuple[SelectedKey | SelectedCall, ...]
     where: Condition | None
-    keys: tuple[Column, ...]
+    keys: tuple[Expression, ...]
     after: After = field(default_factory=After)
 
 

@@ -9,12 +9,24 @@ import logging
 import sqlglot
 from sqlglot import Token, TokenType, exp
 
-from sfumato.errors import UsageError, not_sql, not_supported, select_without_group, too_deep, too_long
-from sfumato.plan.expressions import Column
+from sfumato.errors import Refused, UsageError, not_sql, not_supported, too_deep, too_long
+from sfumato.plan.expressions import Column, Condition, Expression, same, size
+from sfumato.plan.functions import FUNCTIONS
 from sfumato.query.after import After, Order
 from sfumato.query.question import Question, SelectedCall, SelectedKey
 from sfumato.query.sql_calls import read_call
-from sfumato.query.sql_expressions import DEEPEST, only, read_column, read_condition, read_name, refuse
+from sfumato.query.sql_expressions import (
+    DEEPEST,
+    is_row_expression,
+    label,
+    only,
+    read_column,
+    read_condition,
+    read_expression,
+    read_name,
+    refuse,
+)
+from sfumato.query.wordings import too_large
 
 LONGEST = 10_000
 
@@ -22,8 +34,15 @@ OPENING = {TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.
 CLOSING = {TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE, TokenType.END}
 PREFIX = {TokenType.NOT, TokenType.DASH, TokenType.PLUS, TokenType.TILDE}
 
-BEFORE_BRACKET = {"AND", "BETWEEN", "GROUP BY", "IN", "IS", "NOT", "OR", "SELECT", "WHERE"}
-MOST_CALLS = 4  # one inside another; the language has none inside another
+# Words before a bracket or CASE that the parser takes for one thing only: its time grows in step with their number.
+HARMLESS = {
+    *("AND", "BETWEEN", "CASE", "ELSE", "FROM", "GROUP BY", "IN", "IS", "NOT", "OR", "SELECT", "THEN", "WHEN", "WHERE"),
+    *FUNCTIONS,
+    *("CEILING", "POW", "LOG", "SUBSTR", "CHAR_LENGTH", "EXTRACT", "IF", "IFNULL", "BIN"),
+    *("STARTS_WITH", "ENDS_WITH", "CONTAINS"),
+}
+MOST_CALLS = 4  # one inside another, of words the parser may take for something else
+MOST_NODES = 20_000
 
 # It would print the analyst's text where nobody asked for it.
 logging.getLogger("sqlglot").setLevel(logging.CRITICAL)
@@ -45,20 +64,46 @@ def _question(select: exp.Select) -> Question:
     table, alias = _source(select.args.get("from_") or select.args.get("from"))
     where = select.args.get("where")
     group = select.args.get("group")
-    keys: tuple[Column, ...] = ()
+    selected = tuple(_selected(node, alias) for node in select.expressions)
+    keys: tuple[Expression, ...] = ()
     if group is not None:
         only(group, "expressions")
         if not group.expressions:
             raise not_supported("GROUP BY without a column", "Name the columns, or leave out GROUP BY.")
-        keys = tuple(read_column(node, alias) for node in group.expressions)
-    selected = tuple(_selected(node, keys, alias) for node in select.expressions)
-    return Question(
-        table=table,
-        selected=selected,
-        where=None if where is None else read_condition(where.this, alias, 0),
-        keys=keys,
-        after=_after(select, selected, alias),
-    )
+        keys = tuple(_grouped_by(node, selected, alias) for node in group.expressions)
+    values = [
+        item.expression if isinstance(item, SelectedKey) else getattr(item.call, "value", None) for item in selected
+    ]
+    condition = None if where is None else read_condition(where.this, alias, 0)
+    _check_size(*keys, *values, condition)
+    after = _after(select, selected, alias)
+    _check_size(after.having)
+    return Question(table=table, selected=selected, where=condition, keys=keys, after=after)
+
+
+def _check_size(*written: Expression | Condition | None) -> None:
+    """Before anything walks over it: what is written once may stand in the plan, and in its SQL, many times."""
+    twice = {name for name, function in FUNCTIONS.items() if function.twice}
+    if sum(size(node, twice) for node in written if node is not None) > MOST_NODES:
+        raise too_large()
+
+
+def _grouped_by(node: exp.Expr, selected: tuple[SelectedKey | SelectedCall, ...], alias: str) -> Expression:
+    """A column, an expression, or the place of one in the SELECT list."""
+    if isinstance(node, exp.Literal) and not node.is_string:
+        item = _at(node.this, selected, "GROUP BY")
+        if isinstance(item, SelectedCall):
+            raise not_supported(f"GROUP BY {node.this[:40]}", "An aggregate cannot be grouped by.")
+        return item.expression
+    if not is_row_expression(node):
+        refuse(node)
+    return read_expression(node, alias, 0)
+
+
+def _at(place: str, selected: tuple[SelectedKey | SelectedCall, ...], clause: str) -> SelectedKey | SelectedCall:
+    if not place.isdecimal() or len(place) > 4 or not 1 <= int(place) <= len(selected):
+        raise not_supported(f"{clause} {place[:40]}", f"There are {len(selected)} columns.")
+    return selected[int(place) - 1]
 
 
 def _after(select: exp.Select, selected: tuple[SelectedKey | SelectedCall, ...], alias: str) -> After:
@@ -76,18 +121,29 @@ def _after(select: exp.Select, selected: tuple[SelectedKey | SelectedCall, ...],
 
 
 def _by_name(node: exp.Expr, selected: tuple[SelectedKey | SelectedCall, ...], alias: str) -> exp.Expr:
-    """Columns and aggregates become columns of the answer; everything else stays for the allow-list."""
-    if isinstance(node, exp.AggFunc | exp.Column):
+    """Columns, keys and aggregates become columns of the answer; everything else stays for the allow-list."""
+    if isinstance(node, exp.AggFunc | exp.Column) or _selected_name(node, selected, alias) is not None:
         return exp.column(exp.to_identifier(_output(node, selected, alias), quoted=True))
     return node
 
 
+def _selected_name(node: exp.Expr, selected: tuple[SelectedKey | SelectedCall, ...], alias: str) -> str | None:
+    """The column of the answer that shows this key."""
+    if isinstance(node, exp.Column | exp.Literal) or not is_row_expression(node):
+        return None
+    computed = [item for item in selected if isinstance(item, SelectedKey) and not isinstance(item.expression, Column)]
+    if not computed:
+        return None
+    try:
+        meant = read_expression(node, alias, 0)
+    except Refused:
+        return None
+    return next((item.name for item in computed if same(item.expression, meant)), None)
+
+
 def _ordered_by(node: exp.Expr, selected: tuple[SelectedKey | SelectedCall, ...], alias: str) -> str:
     if isinstance(node, exp.Literal) and not node.is_string:
-        place = node.this
-        if not place.isdecimal() or len(place) > 4 or not 1 <= int(place) <= len(selected):
-            raise not_supported(f"ORDER BY {place[:40]}", f"There are {len(selected)} columns.")
-        return selected[int(place) - 1].name
+        return _at(node.this, selected, "ORDER BY").name
     return _output(node, selected, alias)
 
 
@@ -96,8 +152,14 @@ def _output(node: exp.Expr, selected: tuple[SelectedKey | SelectedCall, ...], al
     if isinstance(node, exp.Column):
         column = read_column(node, alias)
         names = {item.name.casefold(): item.name for item in selected}
-        keys = {item.column.name.casefold(): item.name for item in selected if isinstance(item, SelectedKey)}
+        keys = {
+            item.expression.name.casefold(): item.name
+            for item in selected
+            if isinstance(item, SelectedKey) and isinstance(item.expression, Column)
+        }
         found = (names | keys).get(column.name.casefold())
+    elif is_row_expression(node):
+        found = _selected_name(node, selected, alias)
     else:
         call = read_call(node, None, alias).call
         found = next((item.name for item in selected if isinstance(item, SelectedCall) and item.call == call), None)
@@ -117,6 +179,14 @@ def _whole(node: exp.Expr | None) -> int | None:
 
 
 def _statement(text: str) -> exp.Select:
+    found = one_statement(text)
+    if not isinstance(found, exp.Select):
+        raise not_sql("it is not a SELECT")
+    return found
+
+
+def one_statement(text: str) -> exp.Expr:
+    """A text as the parser takes it apart, after it has been measured; nothing in it is accepted yet."""
     if not isinstance(text, str):
         raise UsageError(f"a question is a text, not {type(text).__name__}.", 'E.g. session.ask("SELECT COUNT(*) …").')
     if len(text) > LONGEST:
@@ -137,8 +207,6 @@ def _statement(text: str) -> exp.Select:
     ]
     if len(found) != 1:
         raise not_sql("it must be one statement") if found else not_sql("it is empty")
-    if not isinstance(found[0], exp.Select):
-        raise not_sql("it is not a SELECT")
     return found[0]
 
 
@@ -151,7 +219,7 @@ def _check_depth(tokens: list[Token]) -> None:
         if token.token_type in OPENING:
             # Words of two parts count as well: DOUBLE PRECISION, USER-DEFINED.
             word = before[:1].isalpha() or before[:1] == "_"
-            costly.append(token.text == "[" or (word and before not in BEFORE_BRACKET))
+            costly.append(token.text == "[" or (word and before not in HARMLESS))
         elif token.token_type in CLOSING and costly:
             costly.pop()
         depth = len(costly)
@@ -186,16 +254,16 @@ def _source(node: exp.Expr | None) -> tuple[str, str]:
     return name, read_name(alias.this)
 
 
-def _selected(node: exp.Expr, keys: tuple[Column, ...], alias: str) -> SelectedKey | SelectedCall:
+def _selected(node: exp.Expr, alias: str) -> SelectedKey | SelectedCall:
     name = None
     if isinstance(node, exp.Alias):
         only(node, "this", "alias")
         name, node = read_name(node.args["alias"]), node.this
         if not name.isprintable():
             raise not_supported("a column name with control characters", "Use printable characters after AS.")
-    if isinstance(node, exp.Column):
-        column = read_column(node, alias)
-        if column.name.casefold() not in {key.name.casefold() for key in keys}:
-            raise select_without_group(column.name)
+    if isinstance(node.unnest(), exp.Column):
+        column = read_column(node.unnest(), alias)
         return SelectedKey(name or column.name, column)
+    if is_row_expression(node):
+        return SelectedKey(name or label(node), read_expression(node, alias, 0))
     return read_call(node, name, alias)

@@ -18,7 +18,7 @@ from sfumato.query.question import (
     SpreadOf,
     SumOf,
 )
-from sfumato.query.sql_expressions import only, read_column, read_expression, read_literal, refuse
+from sfumato.query.sql_expressions import only, read_expression, read_literal, refuse
 
 LEVELS: dict[type[exp.Expr], tuple[Fraction, str]] = {
     exp.Median: (Fraction(1, 2), "median"),
@@ -76,7 +76,7 @@ def read_call(node: exp.Expr, name: str | None, alias: str) -> SelectedCall:
             label = f"q{float(100 * call.level):g}"
         case exp.Mode(this=argument):
             only(node, "this")
-            call, label = ModeOf(read_column(argument, alias)), "mode"
+            call, label = ModeOf(read_expression(argument, alias, 0)), "mode"
         case exp.Anonymous(this=str(called), expressions=[argument, bins]) if called.upper() in BINNED:
             label = called.lower()
             call = BinsOf(read_expression(argument, alias, 0), _bins(bins, called.upper()), called.upper() == "CDF")

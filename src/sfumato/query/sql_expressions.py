@@ -12,18 +12,26 @@ from sfumato.plan.expressions import (
     AnyOf,
     Arithmetic,
     ArithmeticOperator,
+    Call,
+    Case,
     Column,
     Comparison,
     ComparisonOperator,
     Condition,
+    Day,
     Expression,
     IsNull,
+    Matches,
+    MatchKind,
     Negative,
     Not,
     Number,
     OneOf,
     String,
 )
+from sfumato.query.sql_functions import MARKS, NODES, read_bin, read_extract, read_function
+from sfumato.query.wordings import argument_wrong
+from sfumato.schema.columns import as_date
 from sfumato.schema.numbers import exact
 
 DEEPEST = 30  # the parser takes some twenty frames a bracket
@@ -37,6 +45,13 @@ COMPARISONS: dict[type[exp.Expr], ComparisonOperator] = {
     exp.LTE: "<=",
     exp.GT: ">",
     exp.GTE: ">=",
+}
+MATCHES: dict[type[exp.Expr], MatchKind] = {
+    exp.Like: "like",
+    exp.ILike: "like",
+    exp.StartsWith: "starts",
+    exp.EndsWith: "ends",
+    exp.Contains: "contains",
 }
 
 WORKS = (
@@ -71,6 +86,8 @@ def read_condition(node: exp.Expr, alias: str, depth: int) -> Condition:
             value = read_expression(operand, alias, depth + 1)
             low, high = (read_expression(node.args[end], alias, depth + 1) for end in ("low", "high"))
             return AllOf((Comparison(">=", value, low), Comparison("<=", value, high)))
+        case exp.Func() | exp.Binary() if type(node) in MATCHES:
+            return _matches(node, alias, depth)
         case exp.Binary() if type(node) in COMPARISONS:
             only(node, "this", "expression")
             left, right = (read_expression(side, alias, depth + 1) for side in (node.this, node.expression))
@@ -87,8 +104,18 @@ def read_expression(node: exp.Expr, alias: str, depth: int) -> Expression:
             return read_expression(inner, alias, depth + 1)
         case exp.Column():
             return read_column(node, alias)
-        case exp.Literal() | exp.Boolean():
+        case exp.Literal() | exp.Boolean() | exp.Cast():
             return read_literal(node)
+        case exp.Case() | exp.If():
+            return _case(node, alias, depth)
+        case exp.Extract():
+            only(node, "this", "expression")
+            return read_extract(node, lambda inner: read_expression(inner, alias, depth + 1))
+        case exp.Anonymous(this=str(called)) if called.upper() == "BIN":
+            return read_bin(node, lambda inner: read_expression(inner, alias, depth + 1))
+        case exp.Expr() if type(node) in NODES:
+            only(node, *NODES[type(node)][1], *MARKS, *(["expression"] if isinstance(node, exp.Log) else []))
+            return read_function(node, lambda inner: read_expression(inner, alias, depth + 1))
         case exp.Neg(this=inner):
             return Negative(read_expression(inner, alias, depth + 1))
         case exp.Binary() if type(node) in ARITHMETIC:
@@ -98,17 +125,93 @@ def read_expression(node: exp.Expr, alias: str, depth: int) -> Expression:
             refuse(node)
 
 
-def read_literal(node: exp.Expr) -> Number | String:
+def is_row_expression(node: exp.Expr) -> bool:
+    """Whether it is computed from one row: neither an aggregate nor made of one, nor a plain value."""
+    inner = node.unnest()
+    known = isinstance(inner, exp.Column | exp.Case | exp.If | exp.Extract | exp.Neg) or type(inner) in (
+        *NODES,
+        *ARITHMETIC,
+    )
+    called = isinstance(inner, exp.Anonymous) and str(inner.this).upper() == "BIN"
+    return (known or called) and inner.find(exp.AggFunc) is None and inner.find(exp.Column, exp.Var) is not None
+
+
+def label(node: exp.Expr) -> str:
+    """What a column is called that shows this and has no name of its own."""
+    inner = node.unnest()
+    if isinstance(inner, exp.Anonymous):
+        name = str(inner.this)
+    elif isinstance(inner, exp.Extract):
+        name = str(inner.this.name)
+    else:
+        name = (
+            NODES[type(inner)][0] if type(inner) in NODES else "case" if isinstance(inner, exp.Case | exp.If) else "key"
+        )
+    columns = list(dict.fromkeys(column.name for column in inner.find_all(exp.Column)))
+    return f"{name.lower()}_{columns[0]}" if len(columns) == 1 and name != "key" else name.lower()
+
+
+def _case(node: exp.Case | exp.If, alias: str, depth: int) -> Case:
+    """CASE with conditions, CASE x WHEN value, and IF."""
+    only(node, "this", "ifs", "default", "true", "false")
+    if isinstance(node, exp.If):
+        branches, otherwise, operand = [node], node.args.get("false"), None
+    else:
+        branches, otherwise, operand = node.args["ifs"], node.args.get("default"), node.this
+    value = None if operand is None else read_expression(operand, alias, depth + 1)
+    pairs = []
+    for branch in branches:
+        if value is None:
+            when = read_condition(branch.this, alias, depth + 1)
+        else:
+            when = Comparison("=", value, read_expression(branch.this, alias, depth + 1))
+        if not isinstance(branch.args["true"], exp.Null):
+            pairs.append((when, read_expression(branch.args["true"], alias, depth + 1)))
+        else:
+            raise not_supported("THEN NULL", "Leave out ELSE: what no branch takes is NULL.")
+    last = None if otherwise is None or isinstance(otherwise, exp.Null) else otherwise
+    return Case(tuple(pairs), None if last is None else read_expression(last, alias, depth + 1))
+
+
+def _matches(node: exp.Expr, alias: str, depth: int) -> Condition:
+    """LIKE and its kin; capitals do not matter to ILIKE because both sides lose them."""
+    only(node, "this", "expression", "negate")
+    value, pattern = read_expression(node.this, alias, depth + 1), node.expression
+    if not isinstance(pattern, exp.Literal) or not pattern.is_string:
+        raise argument_wrong(type(node).__name__.upper(), "a pattern in quotes")
+    text = str(read_text(pattern).value)
+    if isinstance(node, exp.ILike):
+        value, text = Call("LOWER", (value,)), lowered(text)
+    found = Matches(MATCHES[type(node)], value, text)
+    return Not(found) if node.args.get("negate") else found
+
+
+def lowered(text: str) -> str:
+    """Sign by sign, as engines do it: none becomes two."""
+    return "".join(sign.lower() if len(sign.lower()) == 1 else sign for sign in text)
+
+
+def read_text(node: exp.Literal) -> String:
+    if not node.this.isprintable():
+        raise not_supported("a text with control characters", "Compare with printable text.")
+    return String(node.this)
+
+
+def read_literal(node: exp.Expr) -> Number | String | Day:
     match node:
+        case exp.Cast(this=exp.Literal(is_string=True, this=text), to=exp.DataType(this=exp.DType.DATE)):
+            only(node, "this", "to")
+            try:
+                return Day(as_date(text).isoformat())
+            except UsageError:
+                raise not_supported("this date", "Write dates like DATE '2024-01-31'.") from None
         case exp.Boolean(this=value):
             return String("true" if value else "false")
         case exp.Neg(this=exp.Literal(is_string=False) as inner):
             number = read_literal(inner)
             return Number(-number.value) if isinstance(number, Number) else number
-        case exp.Literal(is_string=True, this=text):
-            if not text.isprintable():
-                raise not_supported("a text with control characters", "Compare with printable text.")
-            return String(text)
+        case exp.Literal(is_string=True):
+            return read_text(node)
         case exp.Literal(this=text):
             if len(text) > LONGEST_NUMBER:
                 raise not_supported("this number", "Write numbers as decimals of ordinary size.")

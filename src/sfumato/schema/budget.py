@@ -23,3 +23,18 @@ class Budget:
 
     def __str__(self) -> str:
         return f"epsilon {shown(self.epsilon)}" + (f", delta {shown(self.delta)}" if self.delta else "")
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Spend:
+    """What one question may cost: ε, and the δ for discovering keys when not the usual fiftieth of the pot."""
+
+    epsilon: Fraction
+    delta: Fraction | None
+
+    def __init__(self, epsilon: Number, delta: Number | None = None) -> None:
+        object.__setattr__(self, "epsilon", exact_positive(epsilon, "spend"))
+        chance = None if delta is None else exact_positive(delta, "delta")
+        if chance is not None and chance >= 1:
+            raise out_of_range("delta", "0", "1", shown(chance))
+        object.__setattr__(self, "delta", chance)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import date, datetime
 from fractions import Fraction
 
 from sfumato.errors import (
@@ -13,6 +14,7 @@ from sfumato.errors import (
     repeated_category,
 )
 from sfumato.schema.numbers import Number, exact, shown, whole
+from sfumato.schema.wordings import not_a_date
 
 CategoryValue = str | int | bool
 
@@ -60,6 +62,23 @@ class Float:
 
 
 @dataclass(frozen=True, slots=True, init=False)
+class Date:
+    """Days, of the years 1 to 9999. With bounds they can be grouped by, and distances between them summed."""
+
+    lower: date | None
+    upper: date | None
+
+    def __init__(self, lower: str | date | None = None, upper: str | date | None = None) -> None:
+        if (lower is None) != (upper is None):
+            raise bounds_reversed(str(lower or "(missing)"), str(upper or "(missing)"))
+        low, high = (None if end is None else as_date(end) for end in (lower, upper))
+        if low is not None and high is not None and low >= high:
+            raise bounds_reversed(low.isoformat(), high.isoformat())
+        object.__setattr__(self, "lower", low)
+        object.__setattr__(self, "upper", high)
+
+
+@dataclass(frozen=True, slots=True, init=False)
 class Category:
     """One of a public list of values: every listed value gets a group, anything else is dropped."""
 
@@ -88,7 +107,25 @@ class Identifier:
     """Names a person: never leaves, never groups, never compares."""
 
 
-Column = Int | Float | Category | Text | Identifier
+Column = Int | Float | Date | Category | Text | Identifier
+
+
+def as_date(value: object) -> date:
+    """A date as people write it: 2024-01-31 and nothing else."""
+    if isinstance(value, date) and not isinstance(value, datetime):
+        return value
+    try:
+        day = date.fromisoformat(value) if isinstance(value, str) else None
+    except ValueError:
+        day = None
+    if day is None or day.isoformat() != value:
+        raise not_a_date(repr(value) if isinstance(value, str) else type(value).__name__)
+    return day
+
+
+def plain_text(value: CategoryValue) -> str:
+    """How a value of a category is written: true and false in small letters."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _bounds(lower: Number | None, upper: Number | None) -> tuple[Fraction | None, Fraction | None]:

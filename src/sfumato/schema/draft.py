@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 WHOLE_TYPES = ("INT", "LONG")
+DATE_TYPES = ("DATE", "TIMESTAMP")
 REAL_TYPES = ("FLOAT", "DOUBLE", "DECIMAL", "REAL")
 IDENTIFYING = ("name", "email", "phone", "ssn", "passport", "address", "surname", "iban", "license")
 # Bounds that are common knowledge, whatever the table.
@@ -18,7 +19,14 @@ KNOWN_BOUNDS = {
 }
 
 
-def draft_policy(source: str, table: str, columns: Mapping[str, str], private_bounds: str | None = None) -> str:
+def draft_policy(
+    source: str,
+    table: str,
+    columns: Mapping[str, str],
+    source_table: str | None = None,
+    *,
+    private_bounds: str | None = None,
+) -> str:
     """TOML for a table with these column names and engine types; `private_bounds` stands where bounds are unknown."""
     unit = _unit_column(columns)
     lines = [
@@ -26,6 +34,7 @@ def draft_policy(source: str, table: str, columns: Mapping[str, str], private_bo
         "[data]",
         f"source = {_toml(source)}",
         f"table = {_toml(table)}",
+        *([f"source_table = {_toml(source_table)}"] if source_table is not None else []),
         "",
         "# Who is protected: everything one id contributed, up to max_rows rows in max_groups groups a question.",
         "[unit]",
@@ -55,6 +64,10 @@ def _column(name: str, kind: str, private_bounds: str | None) -> str:
     words = plain.replace("-", "_").split("_")
     if any(word in IDENTIFYING for word in words) or plain.endswith("_id") or plain == "id":
         return f'{key} = {{ type = "identifier" }}   # never leaves, never groups'
+    if kind.startswith(DATE_TYPES):
+        return (
+            f'{key} = {{ type = "date" }}   # to group by it: lower = "…", upper = "…" (known, not read from the data)'
+        )
     number = "int" if any(t in kind for t in WHOLE_TYPES) else "float" if any(t in kind for t in REAL_TYPES) else None
     if number is None:
         return f'{key} = {{ type = "text" }}   # to group by it: {{ type = "category", values = ["…", "…"] }}'

@@ -18,20 +18,23 @@ from sfumato.errors import (
     policy_wrong,
 )
 from sfumato.schema.budget import Budget
-from sfumato.schema.columns import Category, Column, Float, Identifier, Int, Text
+from sfumato.schema.columns import Category, Column, Date, Float, Identifier, Int, Text
+from sfumato.schema.limits import Limits
 from sfumato.schema.roles import ROLES
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person, Row, Unit
 
 SECTIONS = {
-    "data": ("source", "table"),
+    "data": ("source", "table", "source_table"),
     "unit": ("kind", "id", "max_rows", "max_groups"),
     "budget": ("epsilon", "delta"),
     "ledger": ("path", "anchor"),
+    "limits": ("memory", "seconds", "threads"),
 }
 COLUMN_TYPES: dict[str, tuple[Callable[..., Column], tuple[str, ...]]] = {
     "int": (Int, ("lower", "upper", "private_bounds")),
     "float": (Float, ("lower", "upper", "private_bounds")),
+    "date": (Date, ("lower", "upper")),
     "category": (Category, ("values",)),
     "text": (Text, ()),
     "identifier": (Identifier, ()),
@@ -47,6 +50,8 @@ class Policy:
     ledger: Path
     anchor: Path | None
     roles: Mapping[str, str]
+    source_table: str | None
+    limits: Limits
 
 
 def load_policy(path: Path) -> Policy:
@@ -60,6 +65,7 @@ def load_policy(path: Path) -> Policy:
     if "source" not in data:
         raise policy_lacks(name, "data", "source", 'source = "people.csv"')
     source = path.parent / str(data["source"])
+    source = source if source.name else source.resolve()
     ledger = _section(content, "ledger", name)
     try:
         schema = Schema(
@@ -76,6 +82,8 @@ def load_policy(path: Path) -> Policy:
         ledger=path.parent / str(ledger["path"]) if "path" in ledger else source.with_suffix(".ledger"),
         anchor=path.parent / str(ledger["anchor"]) if "anchor" in ledger else None,
         roles=_roles(content.get("columns", {}), name),
+        source_table=str(data["source_table"]) if "source_table" in data else None,
+        limits=_limits(_section(content, "limits", name), name),
     )
 
 
@@ -126,6 +134,13 @@ def _budget(section: Mapping[str, Any], name: str) -> Budget:
         return Budget(section["epsilon"], section.get("delta", 0))
     except SfumatoError as error:
         raise policy_wrong(name, "[budget]", error) from None
+
+
+def _limits(section: Mapping[str, Any], name: str) -> Limits:
+    try:
+        return Limits(**section)
+    except SfumatoError as error:
+        raise policy_wrong(name, "[limits]", error) from None
 
 
 def _columns(section: object, name: str) -> dict[str, Column]:

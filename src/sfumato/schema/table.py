@@ -30,7 +30,7 @@ class Schema:
             if not isinstance(column, Column):
                 raise UsageError(
                     f'the column "{name}" is declared as {type(column).__name__}.',
-                    "Declare it as sf.Int, sf.Float, sf.Category, sf.Text or sf.Identifier.",
+                    "Declare it as sf.Int, sf.Float, sf.Date, sf.Category, sf.Text or sf.Identifier.",
                 )
             if name in unit_id and not isinstance(column, Identifier):
                 raise unit_column_declared(name)

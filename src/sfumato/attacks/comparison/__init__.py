@@ -6,6 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from sfumato.anonymise.search import Progress
 from sfumato.attacks.answers import finite
 from sfumato.attacks.comparison.measure import attacked, query_error
 from sfumato.attacks.comparison.methods import publications
@@ -130,11 +131,13 @@ def compare(
     epsilons: Sequence[float] = EPSILONS,
     k: int = 5,
     seed: int = 0,
+    progress: Progress | None = None,
 ) -> Comparison:
     """Measure what each method costs in accuracy and what it gives away, beside differential privacy.
 
     table: one row a person, as an Arrow table; people of a made-up town when left out. quasi: numeric columns that the
     attacker's register knows. sensitive: a column with few values. value: a numeric column. epsilons: of the sessions.
+    progress: told the share done.
     """
     prices = tuple(finite("epsilon", epsilon) for epsilon in epsilons)
     if not prices:
@@ -144,7 +147,8 @@ def compare(
     least = whole(k, "k", least=2)
     scene = setting(table, quasi=quasi, sensitive=sensitive, value=value, k=least, seed=seed)
     lines = []
-    for publication in publications(scene, prices):
+    published = publications(scene, prices)
+    for publication in published:
         linking, secret, worth = attacked(publication, scene)
         lines.append(
             Line(
@@ -157,6 +161,8 @@ def compare(
                 worth,
             )
         )
+        if progress is not None:
+            progress(len(lines) / len(published))
     return Comparison(lines, scene.table.num_rows, len(scene.questions), scene.quasi, scene.sensitive, scene.value)
 
 

@@ -7,6 +7,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from sfumato.anonymise.roles import apart
 from sfumato.attacks.matrices import matrix
 from sfumato.attacks.tabular import need_column
 from sfumato.attacks.wordings import needs_columns, too_few_rows
@@ -94,6 +95,7 @@ def setting(
         raise needs_columns("a comparison", "the columns", "--quasi age,hours --sensitive diagnosis --value income")
     if table.num_rows < FEWEST:
         raise too_few_rows(table.num_rows, FEWEST)
+    apart({"quasi": quasi, "sensitive": [sensitive], "value": [value]})
     for name in (*quasi, sensitive, value):
         need_column(table, "compared", name)
     known = matrix(table, list(quasi), "compared")

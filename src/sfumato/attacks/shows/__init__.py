@@ -80,11 +80,11 @@ def demonstrate(
     k: int = 5,
     seed: int = 0,
 ) -> Demonstration:
-    """Run an attack on the bare table, on an older protection and through differential privacy, side by side.
+    """Run an attack on the bare table, on an older protection and through a session, side by side.
 
     table: one row a person, as an Arrow table; people of a made-up town when left out. quasi, sensitive, columns: the
     quasi-identifiers, the sensitive column and the numeric columns, where the attack uses them. epsilon: what the
-    session, or each private row, promises in all. k: of the k-anonymous release. seed: of everything made up.
+    session promises in all, for timing in each answer. k: of the k-anonymous release. seed: of everything made up.
     """
     show = SHOWS.get(name.replace("-", "_"))
     if show is None:

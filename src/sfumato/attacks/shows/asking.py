@@ -64,7 +64,7 @@ def show_differencing(scene: Scene) -> Demonstration:
         [
             Case(BARE, run(table_desk(table, measure="SUM(value)"), None)),
             Case(f"a minimum of {MINIMUM} people", run(table_desk(table, measure="SUM(value)", minimum=MINIMUM), None)),
-            Case(_promised(scene), private),
+            Case(scene.promised, private),
         ],
     )
 
@@ -84,7 +84,7 @@ def show_averaging(scene: Scene) -> Demonstration:
         [
             Case(BARE, averaging(table_desk(table), questions, repeats=1, truth=bits)),
             Case("fresh noise, asked 20 times", averaging(noisy, questions, repeats=20, truth=bits)),
-            Case(_promised(scene), private),
+            Case(scene.promised, private),
         ],
     )
 
@@ -106,7 +106,7 @@ def show_tracker(scene: Scene) -> Demonstration:
                 f"a minimum of {MINIMUM} people",
                 tracker(table_desk(table, minimum=MINIMUM), targets, padding="half = 0", truth=bits),
             ),
-            Case(_promised(scene), private),
+            Case(scene.promised, private),
         ],
     )
 
@@ -130,7 +130,7 @@ def show_reconstruction(scene: Scene) -> Demonstration:
                 f"rounded to {ROUNDING}",
                 reconstruction(by_condition(table_desk(table, rounding=ROUNDING)), people, truth=bits, seed=scene.seed),
             ),
-            Case(_promised(scene), private),
+            Case(scene.promised, private),
         ],
     )
 
@@ -141,7 +141,3 @@ def _persons(scene: Scene, attack: str) -> tuple[pa.Table, np.ndarray[Any, np.dt
     pid = np.arange(len(bits))
     table = pa.table({"pid": pid, "half": pid % 2, "secret": bits})
     return table, bits, {"pid": Int(0, len(bits)), "half": Category([0, 1]), "secret": Int(0, 1)}
-
-
-def _promised(scene: Scene) -> str:
-    return f"a session, epsilon {scene.epsilon:g} in all"

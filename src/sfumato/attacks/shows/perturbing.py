@@ -1,4 +1,4 @@
-"""Attacks on perturbed rows: rotation, additive and multiplicative noise, and rows private by themselves."""
+"""Attacks on perturbed rows: rotation, additive and multiplicative noise, and a session asked about each person."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -11,8 +11,8 @@ from sfumato.attacks.denoise import denoise_additive, denoise_multiplicative, in
 from sfumato.attacks.matrices import Floats, matrix
 from sfumato.attacks.result import AttackResult
 from sfumato.attacks.rotate import known_distribution, known_sample
+from sfumato.attacks.shows.release import sums_by_person
 from sfumato.attacks.shows.scene import BARE, Case, Demonstration, Scene
-from sfumato.noise import laplace
 
 KNOWN = 40
 # Of a column's standard deviation; for factors, of the logarithm.
@@ -20,6 +20,9 @@ NOISE = 0.5
 FACTOR = 0.15
 # What an attacker takes for the noise of a table that has none.
 NONE = 1e-6
+# Groups in one answer of the session.
+MOST_ROWS = 10_000
+NO_ROWS = "A session releases no rows; the last line asks it for a sum a person and column, as near as answers come."
 
 Attack = Callable[[pa.Table, float | None, bool], AttackResult[Any]]
 
@@ -29,7 +32,7 @@ class Rows:
 
     def __init__(self, scene: Scene, attack: str) -> None:
         self.scene, self.columns = scene, scene.needs_columns(attack)
-        values = matrix(scene.table, self.columns, "attacked")
+        values = matrix(scene.table.slice(0, MOST_ROWS), self.columns, "attacked")
         spread = values.std(axis=0)
         self.values = (values - values.min(axis=0)) / np.where(spread > 0, spread, 1) + 1
         self.true = self.table(self.values)
@@ -38,18 +41,20 @@ class Rows:
         return pa.table({name: values[:, place] for place, name in enumerate(self.columns)})
 
     def private(self, *, positive: bool = False) -> Floats:
-        """Laplace noise for replacing a whole row: columns are scaled to width 1, so a row moves by their number.
+        """One sum a person and column, through a session that spends all it has.
 
+        Columns are scaled to width 1 and each person is a group alone, so that every sum is one cell with noise.
         positive: what noise has pushed to 0 or below comes back above it, which costs nothing.
         """
-        width = self.values.max(axis=0) - self.values.min(axis=0)
-        scaled = (self.values - self.values.min(axis=0)) / np.where(width > 0, width, 1)
-        flat: Floats = laplace(scaled.reshape(-1), sensitivity=len(self.columns), epsilon=self.scene.epsilon)
-        rows = np.asarray(flat, dtype=np.float64).reshape(self.values.shape) * width + self.values.min(axis=0)
+        low, width = self.values.min(axis=0), np.ptp(self.values, axis=0)
+        names = [f"c{place}" for place in range(len(self.columns))]
+        scaled = (self.values - low) / np.where(width > 0, width, 1)
+        answered = sums_by_person(dict(zip(names, scaled.T, strict=True)), self.scene.epsilon)
+        rows = np.stack([answered[name] for name in names], axis=1) * width + low
         return np.asarray(np.maximum(rows, 0.01) if positive else rows, dtype=np.float64)
 
     def noise_of_private(self) -> Sequence[float]:
-        width = self.values.max(axis=0) - self.values.min(axis=0)
+        width = np.ptp(self.values, axis=0)
         deviation = np.sqrt(2) * len(self.columns) / self.scene.epsilon * width
         return [float(each) for each in np.where(width > 0, deviation, 1.0)]
 
@@ -57,14 +62,13 @@ class Rows:
 def _shown(
     name: str, says: str, rows: Rows, attack: Attack, method: str, perturbed: AnonymisedTable, private: Floats
 ) -> Demonstration:
-    promised = f"rows private by themselves, epsilon {rows.scene.epsilon:g}"
     return Demonstration(
         name,
-        says,
+        f"{says} {NO_ROWS}",
         [
             Case(BARE, attack(rows.true, None, True)),
             Case(method, attack(perturbed.to_arrow(), None, False)),
-            Case(promised, attack(rows.table(private), rows.scene.epsilon, False)),
+            Case(rows.scene.promised, attack(rows.table(private), rows.scene.epsilon, False)),
         ],
     )
 

@@ -1,6 +1,6 @@
-"""Releases to attack: a table without names, one in classes of at least k, and noisy counts through a session."""
+"""Releases to attack: a table in classes of at least k, and noisy counts and sums through a session."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,9 +9,11 @@ from numpy.typing import NDArray
 
 from sfumato.anonymise import mondrian
 from sfumato.attacks.shows.scene import Scene, session_on
-from sfumato.schema.columns import Category, Column
+from sfumato.schema.columns import Category, Column, Float
+from sfumato.schema.numbers import exact_positive
 
 Integers = NDArray[np.int64]
+Floats = NDArray[np.float64]
 
 # Counts in an answer, so that a session can group by every cell of the public grid.
 LARGEST_GRID = 20_000
@@ -48,25 +50,63 @@ def binned(scene: Scene, attack: str, sensitive: str) -> tuple[pa.Table, list[st
 
 
 def _binned(column: "pa.ChunkedArray[Any]", most: int) -> list[str]:
-    """Numbers in intervals of equal width, texts as they are or, where there are many, in lists of neighbours."""
+    """Numbers in intervals of equal width, texts as they are or, where there are many, in lists of neighbours.
+
+    Where there are many values, NULL is a part of its own.
+    """
     codes, values = _ranks(column)
     if len(values) <= most:
         return [str(values[code]) for code in codes.tolist()]
-    if isinstance(values[0], int | float):
-        low, high = float(np.floor(values[0])), float(np.ceil(values[-1])) + 1
-        place = np.floor((np.array(column.to_pylist(), dtype=np.float64) - low) / (high - low) * most)
-        return [f"band {int(part)}" for part in place.tolist()]
-    return [f"part {part}" for part in (codes * most // len(values)).tolist()]
+    known = [value for value in values if value is not None]
+    if isinstance(known[0], int | float):
+        low, high = float(np.floor(known[0])), float(np.ceil(known[-1])) + 1
+        place = [most if value is None else int((value - low) / (high - low) * most) for value in values]
+    else:
+        place = [most if value is None else rank * most // len(known) for rank, value in enumerate(values)]
+    names = [*(f"band {part}" for part in range(most)), "nothing"]
+    return [names[place[code]] for code in codes.tolist()]
 
 
-def private_counts(table: pa.Table, keys: Sequence[str], sensitive: str, epsilon: float) -> pa.Table:
-    """How many people have each sensitive value in each cell of the grid, through a session that spends all it has."""
-    columns: dict[str, Column] = {name: Category(_values(table, name)) for name in (*keys, sensitive)}
-    names = ", ".join(f'"{name}"' for name in (*keys, sensitive))
-    with session_on(table, columns, epsilon) as session:
-        sql = f'SELECT {names}, COUNT(*) AS "persons counted" FROM data GROUP BY {names}'  # noqa: S608
-        answer: pa.Table = session.ask(sql, spend=epsilon).to_arrow()
-    return answer
+def private_counts(
+    table: pa.Table, grids: Sequence[Sequence[str]], sensitive: str, epsilon: float, *, name: str
+) -> list[pa.Table]:
+    """How many people have each sensitive value in each cell of each grid, through one session that spends all it has.
+
+    Every grid gets an equal share, and fresh noise, even where it was asked before. name: of the column of counts.
+    """
+    used = dict.fromkeys([*(key for keys in grids for key in keys), sensitive])
+    columns: dict[str, Column] = {key: Category(_values(table, key)) for key in used}
+    spend = exact_positive(epsilon, "epsilon") / len(grids)
+    with session_on(table.select(list(used)), columns, epsilon) as session:
+        asked = [", ".join(f'"{key}"' for key in (*keys, sensitive)) for keys in grids]
+        return [
+            session.ask(
+                f'SELECT {names}, COUNT(*) AS "{name}" FROM data GROUP BY {names}',  # noqa: S608
+                spend=spend,
+                fresh=True,
+            ).to_arrow()
+            for names in asked
+        ]
+
+
+def sums_by_person(columns: Mapping[str, Floats], epsilon: float, *, times: int = 1) -> dict[str, Floats]:
+    """Each person's number in each column, from 0 to 1, as a session answers it that spends all it has.
+
+    Every person is a group alone. times: so often is the question asked; the answers follow each other by person.
+    """
+    people = len(next(iter(columns.values())))
+    declared: dict[str, Column] = {name: Float(0, 1) for name in columns}
+    declared["pid"] = Category(list(range(people)))
+    sums = ", ".join(f"SUM({name}) AS {name}" for name in columns)
+    spend = exact_positive(epsilon, "epsilon") / times
+    with session_on(pa.table({"pid": np.arange(people), **columns}), declared, epsilon) as session:
+        answers = [
+            session.ask(f"SELECT pid, {sums} FROM data GROUP BY pid", spend=spend, fresh=True)  # noqa: S608
+            .to_arrow()
+            .sort_by("pid")
+            for _ in range(times)
+        ]
+    return {name: np.stack([answer[name].to_numpy() for answer in answers], axis=1).reshape(-1) for name in columns}
 
 
 def _values(table: pa.Table, name: str) -> list[Any]:

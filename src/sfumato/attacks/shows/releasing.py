@@ -1,6 +1,7 @@
 """Attacks on published tables: linking, homogeneity, background knowledge, skewness, intersection, marginals."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,6 @@ from sfumato.attacks.diversity import background_knowledge, homogeneity, skewnes
 from sfumato.attacks.intersect import intersection
 from sfumato.attacks.link import linking
 from sfumato.attacks.marginals import marginals
-from sfumato.attacks.promise import most_hits
 from sfumato.attacks.result import AttackResult
 from sfumato.attacks.shows.release import binned, general, private_counts
 from sfumato.attacks.shows.scene import BARE, Case, Demonstration, Scene
@@ -22,39 +22,42 @@ Attack = Callable[..., AttackResult[Any]]
 
 
 def show_linking(scene: Scene) -> Demonstration:
-    """A session releases no rows; the attacker links what it does release: the likeliest value of a person's cell."""
+    """Each half is asked the same, so that one chance fits all: which sensitive value has each person of the register?
+
+    A session releases no rows; the attacker links what it does release, the counts of a person's cell.
+    """
     quasi, sensitive = scene.needs_quasi("linking"), scene.needs_sensitive("linking")
     numbers = np.arange(scene.table.num_rows)
-    released = scene.table.select([*quasi, sensitive])
+    table, keys = binned(scene, "linking", sensitive)
+    released = scene.table.select(quasi).append_column(sensitive, table[sensitive])
     register = scene.table.select(quasi).append_column(PERSON, pa.array(numbers))
     grouped = general(released, quasi, scene.k)
-    table, keys = binned(scene, "linking", sensitive)
-    counts = private_counts(table, keys, sensitive, scene.epsilon)
-    guessed = skewness(counts, keys, sensitive, persons=table, weight=COUNT, epsilon=scene.epsilon)
+    named = linking(released, register, quasi, identity=PERSON, truth=numbers.tolist()).success
+    (counts,) = private_counts(table, [keys], sensitive, scene.epsilon, name=COUNT)
+    read = skewness(counts, keys, sensitive, persons=table, weight=COUNT, epsilon=scene.epsilon)
     return Demonstration(
         "linking",
-        f"A register with names and {', '.join(quasi)} meets a table without names; the last line guesses {sensitive}.",
+        f"A register with names and {', '.join(quasi)} meets a table without names: whose {sensitive} comes out?",
         [
-            Case("names removed", linking(released, register, quasi, identity=PERSON, truth=numbers.tolist())),
-            Case(f"k-anonymous, k = {scene.k}", _linked(grouped, register, quasi)),
-            Case(_promised(scene), guessed),
+            Case(f"{BARE}, names removed", _linked(skewness(released, quasi, sensitive), named)),
+            Case(
+                f"k-anonymous, k = {scene.k}",
+                _linked(skewness(grouped, quasi, sensitive), _named(grouped, register, quasi)),
+            ),
+            Case(scene.promised, _linked(read, 0.0)),
         ],
     )
 
 
-def _linked(grouped: pa.Table, register: pa.Table, quasi: Sequence[str]) -> AttackResult[int]:
-    """Each record of a generalised table is named after one of the persons who fit it; whoever fits alone is found."""
-    fits = covering(grouped, register, quasi)
-    persons = fits.sum(axis=0)
-    return AttackResult(
-        "linking",
-        np.flatnonzero(persons == 1).tolist(),
-        float(np.mean(1 / np.maximum(persons, 1))),
-        1 / register.num_rows,
-        most_hits(0.0, None),
-        grouped.num_rows,
-        {"found_alone": float(np.mean(persons == 1))},
-    )
+def _linked(read: AttackResult[Any], named: float) -> AttackResult[Any]:
+    """What the records that fit a person say about her, and the share of the records that get their name back."""
+    return replace(read, name="linking", measures={"named": named})
+
+
+def _named(grouped: pa.Table, register: pa.Table, quasi: Sequence[str]) -> float:
+    """Each record of a generalised table is named after one of the persons who fit it."""
+    persons = covering(grouped, register, quasi).sum(axis=0)
+    return float(np.mean(1 / np.maximum(persons, 1)))
 
 
 def show_homogeneity(scene: Scene) -> Demonstration:
@@ -75,14 +78,14 @@ def _by_class(scene: Scene, name: str, attack: Attack, says: str) -> Demonstrati
     quasi, sensitive = scene.needs_quasi(name), scene.needs_sensitive(name, "marital_status")
     grouped = general(scene.table.select([*quasi, sensitive]), quasi, scene.k)
     table, keys = binned(scene, name, sensitive)
-    counts = private_counts(table, keys, sensitive, scene.epsilon)
+    (counts,) = private_counts(table, [keys], sensitive, scene.epsilon, name=COUNT)
     return Demonstration(
         name,
         says,
         [
             Case(BARE, attack(scene.table, quasi, sensitive)),
             Case(f"k-anonymous, k = {scene.k}", attack(grouped, quasi, sensitive)),
-            Case(_promised(scene), attack(counts, keys, sensitive, persons=table, weight=COUNT, epsilon=scene.epsilon)),
+            Case(scene.promised, attack(counts, keys, sensitive, persons=table, weight=COUNT, epsilon=scene.epsilon)),
         ],
     )
 
@@ -96,7 +99,7 @@ def show_intersection(scene: Scene) -> Demonstration:
     first = _starred(first, quasi[(len(quasi) + 1) // 2 :])
     second = _starred(second, quasi[: len(quasi) // 2])
     table, keys = binned(scene, "intersection", sensitive)
-    halves = [private_counts(table, keys, sensitive, scene.epsilon / 2) for _ in range(2)]
+    halves = private_counts(table, [keys, keys], sensitive, scene.epsilon, name=COUNT)
     return Demonstration(
         "intersection",
         "Two releases about the same people, each k-anonymous in other columns, read together.",
@@ -104,7 +107,7 @@ def show_intersection(scene: Scene) -> Demonstration:
             Case(BARE, intersection(persons, persons, quasi, sensitive, persons=persons)),
             Case(f"two releases, each k = {scene.k}", intersection(first, second, quasi, sensitive, persons=persons)),
             Case(
-                _promised(scene),
+                scene.promised,
                 intersection(halves[0], halves[1], keys, sensitive, persons=table, weight=COUNT, epsilon=scene.epsilon),
             ),
         ],
@@ -126,14 +129,18 @@ def show_marginals(scene: Scene) -> Demonstration:
     exact = [_counted(people, keys, sensitive) for keys in pairs]
     table, keys = binned(scene, "marginals", sensitive)
     grids = [[one, other] for place, one in enumerate(keys) for other in keys[place + 1 :]] or [keys]
-    noisy = [
-        private_counts(table.select([*grid, sensitive]), grid, sensitive, scene.epsilon / len(grids)) for grid in grids
-    ]
+    noisy = private_counts(table, grids, sensitive, scene.epsilon, name=COUNT)
     binned_truth = table[sensitive].to_pylist()
+    best = _counted(table, keys, sensitive).group_by(keys).aggregate([(COUNT, "max")])[f"{COUNT}_max"]
+    others = float(np.sum(best.to_numpy())) / table.num_rows
     return Demonstration(
         "marginals",
         f"Tables of {sensitive} by every two of {', '.join(quasi)}, solved together for everybody.",
         [
+            Case(
+                BARE,
+                marginals([_counted(people, quasi, sensitive)], people, sensitive, count=COUNT, truth=truth),
+            ),
             Case("exact tables", marginals(exact, people, sensitive, count=COUNT, truth=truth)),
             Case(
                 "the same in coarse bins",
@@ -146,8 +153,10 @@ def show_marginals(scene: Scene) -> Demonstration:
                 ),
             ),
             Case(
-                _promised(scene),
-                marginals(noisy, table, sensitive, count=COUNT, truth=binned_truth, epsilon=scene.epsilon),
+                scene.promised,
+                marginals(
+                    noisy, table, sensitive, count=COUNT, truth=binned_truth, others=others, epsilon=scene.epsilon
+                ),
             ),
         ],
     )
@@ -156,7 +165,3 @@ def show_marginals(scene: Scene) -> Demonstration:
 def _counted(table: pa.Table, keys: Sequence[str], sensitive: str) -> pa.Table:
     grouped = table.group_by([*keys, sensitive]).aggregate([([], "count_all")])
     return grouped.rename_columns([COUNT if name == "count_all" else name for name in grouped.column_names])
-
-
-def _promised(scene: Scene) -> str:
-    return f"a session, epsilon {scene.epsilon:g} in all"

@@ -1,21 +1,25 @@
 """Attacks on what is published and on how noise is made: membership, floating point, timing."""
 
+import time
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from sfumato.attacks.clock import looping_geometric, timing
-from sfumato.attacks.floats import floating_point, textbook_laplace
+from sfumato.attacks.floats import Release, floating_point, textbook_laplace
 from sfumato.attacks.result import AttackResult
+from sfumato.attacks.shows.release import Floats, sums_by_person
 from sfumato.attacks.shows.scene import BARE, Case, Demonstration, Scene, session_on
 from sfumato.attacks.trace import membership
-from sfumato.noise import geometric, laplace
-from sfumato.schema.columns import Int
+from sfumato.schema.columns import Column, Int
 from sfumato.simulate import Simulator
 
 MEMBERS, FACTS = 100, 300
 DRAWS = 5
+# The most one person can add, and how often the clock is read: a session takes some milliseconds an answer.
+MOST, RUNS, ANSWERS = 10, 3_000, 250
 
 
 def show_membership(scene: Scene) -> Demonstration:
@@ -40,7 +44,7 @@ def show_membership(scene: Scene) -> Demonstration:
         [
             Case(BARE, run(members.mean(axis=0), None)),
             Case("noise of 0.05 on each mean", run(noisy, None)),
-            Case(f"a session, epsilon {scene.epsilon:g} in all", run(private, scene.epsilon)),
+            Case(scene.promised, run(private, scene.epsilon)),
         ],
     )
 
@@ -63,37 +67,60 @@ def _facts(scene: Scene) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
 
 
 def show_floating_point(scene: Scene) -> Demonstration:
-    epsilon = scene.epsilon / DRAWS
+    scale = DRAWS / scene.epsilon
 
-    def exact(values: np.ndarray[Any, Any]) -> list[float]:
-        return [laplace(float(value), sensitivity=1, epsilon=epsilon) for value in values]
+    def run(release: Release, epsilon: float | None) -> AttackResult[float]:
+        return floating_point(release, scale=scale, draws=DRAWS, epsilon=epsilon, seed=scene.seed)
 
-    scale, together = 1 / epsilon, scene.epsilon
+    def asked(values: Floats) -> Floats:
+        return sums_by_person({"value": values[::DRAWS]}, scene.epsilon, times=DRAWS)["value"]
+
     return Demonstration(
         "floating_point",
         f"0 or 1, published {DRAWS} times with noise for epsilon {scene.epsilon:g} in all: which doubles came out?",
         [
-            Case(
-                "textbook Laplace in doubles",
-                floating_point(
-                    textbook_laplace(scale, scene.seed), scale=scale, draws=DRAWS, epsilon=together, seed=scene.seed
-                ),
-            ),
-            Case("sfumato.noise", floating_point(exact, scale=scale, draws=DRAWS, epsilon=together, seed=scene.seed)),
+            Case(BARE, run(lambda values: values, None)),
+            Case("textbook Laplace in doubles", run(textbook_laplace(scale, scene.seed), scene.epsilon)),
+            Case(scene.promised, run(asked, scene.epsilon)),
         ],
     )
 
 
 def show_timing(scene: Scene) -> Demonstration:
-    def exact(value: int) -> int:
-        return geometric(value, sensitivity=10, epsilon=scene.epsilon)
+    """Two neighbouring tables, with and without somebody who adds the most a person can, asked the same."""
 
-    looping = looping_geometric(10 / scene.epsilon, scene.seed)
+    def run(release: Callable[[int], float], rounds: int, epsilon: float | None) -> AttackResult[float]:
+        return timing(
+            release,
+            candidates=(0, MOST),
+            attempts=rounds,
+            practice=rounds,
+            epsilon=epsilon,
+            clock=time.process_time_ns,
+            seed=scene.seed,
+        )
+
+    columns: dict[str, Column] = {"amount": Int(0, MOST)}
+    budget = 2 * ANSWERS * scene.epsilon
+    with (
+        session_on(pa.table({"amount": [0]}), columns, budget) as without,
+        session_on(pa.table({"amount": [0, MOST]}), columns, budget) as beside,
+    ):
+
+        def asked(value: int) -> float:
+            session = beside if value else without
+            answer = session.ask("SELECT SUM(amount) AS total FROM data", spend=scene.epsilon, fresh=True)
+            return float(answer.rows[0]["total"])
+
+        private = run(asked, ANSWERS, scene.epsilon)
+    looping = looping_geometric(MOST / scene.epsilon, scene.seed)
     return Demonstration(
         "timing",
-        f"0 or 10 with noise for epsilon {scene.epsilon:g}: how long did it take?",
+        f"0 or {MOST} with noise for epsilon {scene.epsilon:g}: how much work was it? The clock counts the time of this"
+        " program alone, as on an idle machine.",
         [
-            Case("a sampler that loops", timing(looping, candidates=(0, 10), epsilon=scene.epsilon, seed=scene.seed)),
-            Case("sfumato.noise", timing(exact, candidates=(0, 10), epsilon=scene.epsilon, seed=scene.seed)),
+            Case(BARE, run(lambda value: value, RUNS, None)),
+            Case("a sampler that loops", run(looping, RUNS, scene.epsilon)),
+            Case(f"a session, epsilon {scene.epsilon:g} an answer", private),
         ],
     )

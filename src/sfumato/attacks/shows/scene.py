@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from sfumato.anonymise.roles import apart
 from sfumato.attacks.result import AttackResult
 from sfumato.attacks.tabular import need_column
 from sfumato.attacks.wordings import needs_columns, too_few_rows
@@ -40,6 +41,10 @@ class Scene:
     k: int
     seed: int
     made_up: bool
+
+    @property
+    def promised(self) -> str:
+        return f"a session, epsilon {self.epsilon:g} in all"
 
     def share(self, questions: int) -> Fraction:
         """What each of so many questions may spend."""
@@ -82,7 +87,8 @@ class Case:
     def works(self) -> bool:
         """Whether the attack hits more often than promised, or than chance where nothing was, by more than luck."""
         allowed = self.result.chance if self.result.bound is None else self.result.bound
-        tries = max(1, self.result.attempts)
+        # Pairs that share a person are no tries of their own.
+        tries = max(1, self.result.measures.get("tosses", self.result.attempts))
         luck = 4 * math.sqrt(max(allowed * (1 - allowed), 1 / tries) / tries)
         return not math.isnan(self.result.success) and self.result.success > allowed + max(luck, 0.02)
 
@@ -138,6 +144,7 @@ def scene(
         )
     if table.num_rows < FEWEST:
         raise too_few_rows(table.num_rows, FEWEST)
+    apart({"quasi": quasi, "sensitive": [sensitive] if sensitive else []})
     for name in (*quasi, *columns, *([sensitive] if sensitive else [])):
         need_column(table, "attacked", name)
     return Scene(table, tuple(quasi), sensitive, tuple(columns) or _numeric(table), epsilon, k, seed, False)

@@ -1,0 +1,174 @@
+"""The question language: what medians, keys and running totals cost, how near they come, whether error bars hold."""
+
+import tempfile
+from collections.abc import Callable
+from fractions import Fraction
+from itertools import count as numbers
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+
+import sfumato as sf
+from benchmarks.measure import Report, medians
+from benchmarks.people import people
+from sfumato.engines.emit import emit
+from sfumato.kernel.entropy import SystemEntropy
+from sfumato.kernel.mechanisms import DiscreteGaussian
+from sfumato.kernel.strategies import Strategy
+from sfumato.plan.parts import parts
+from sfumato.query.lines import running_totals
+
+ROWS = 10_000_000
+ADULT = Path(__file__).parents[2] / "shared" / "data" / "adult"
+RUNS, COVERED = 300, 1000
+COLUMNS: dict[str, Any] = {"income": sf.Float(0, 200_000), "zip": sf.Text()}
+
+
+def run() -> list[Report]:
+    with tempfile.TemporaryDirectory() as folder:
+        reports = [_engine(people(ROWS, Path(".benchmarks")), Path(folder)), _running_totals(), *_bars(Path(folder))]
+        return reports + ([_adult(Path(folder))] if ADULT.is_dir() else [])
+
+
+def _engine(path: Path, folder: Path) -> Report:
+    report = Report("10 M rows: a median against DuckDB's exact one, 10,000 discovered keys against counting them")
+    raw = duckdb.connect()
+    row = sf.protect(
+        path, table="people", unit=sf.Row(), columns=COLUMNS, budget=sf.Budget(10**4), ledger=folder / "row.ledger"
+    )
+    unit, budget = sf.Person("user_id", max_rows=8, max_groups=4), sf.Budget(10**4, 1e-3)
+    person = sf.protect(path, table="people", unit=unit, columns=COLUMNS, budget=budget, ledger=folder / "who.ledger")
+    keys = "SELECT zip, COUNT(*) FROM people GROUP BY zip"
+    spends = numbers(1)
+    (part,) = parts(person._prepare(keys, 1).certified.plan)
+    bounded = emit(part.plan, person.schema).replace('FROM "people"', f"FROM '{path}'")
+    seconds = medians(
+        {
+            "median": lambda: row.ask("SELECT MEDIAN(income) FROM people", spend=0.5, fresh=True),
+            "raw median": lambda: raw.execute(f"SELECT median(income) FROM '{path}'").fetchall(),
+        },
+        repetitions=9,
+    )
+    report.add(
+        f"MEDIAN(income) ({seconds['median']:.3f} s)", seconds["median"] / seconds["raw median"], "× raw", at_most=1.5
+    )
+    seconds = medians(
+        {
+            "keys": lambda: person.ask(keys, spend=sf.Spend(1 + next(spends) / 10**6, 1e-6)),
+            "bounded": lambda: raw.execute(bounded).fetchall(),
+        },
+        repetitions=3,
+    )
+    ratio = seconds["keys"] / seconds["bounded"]
+    report.add(f"10,000 discovered keys ({seconds['keys']:.2f} s)", ratio, "× bounded aggregation", at_most=1.2)
+    return report
+
+
+def _running_totals() -> Report:
+    """In zCDP, noise of one ρ: the root strategy as it is drawn, the binary tree by its variance."""
+    report = Report("running totals (CDF) of 1,024 cells: error against a binary tree with least squares")
+    size, rho = 1024, Fraction(1, 2)
+    strategy = Strategy("roots", size)
+    noise = DiscreteGaussian.for_rho(rho, strategy.spread)
+    matrix = running_totals(strategy)
+    drawn = noise.draw(200 * size, SystemEntropy()).reshape(200, size).astype(np.float64)
+    ours = float(np.sqrt(((drawn @ matrix.T) ** 2).mean()))
+    levels = [np.kron(np.eye(size // width), np.ones(width)) for width in (2**i for i in range(11))]
+    tree = np.concatenate(levels)
+    inverse = np.cumsum(np.linalg.solve(tree.T @ tree, tree.T), axis=0)
+    binary = float(np.sqrt((inverse**2).sum(axis=1).mean()) * np.sqrt(len(levels) / (2 * float(rho))))
+    report.add("below a binary tree's error", 100 * (1 - ours / binary), "%", at_least=15.5)
+    return report
+
+
+def _adult(folder: Path) -> Report:
+    import pandas as pd
+
+    report = Report(f"Adult, 48,842 rows, spend 1, pure ε: mean rank error over {RUNS} runs")
+    table = pd.concat([pd.read_csv(ADULT / f"{name}.csv") for name in ("train", "test")])
+    session = sf.protect(
+        table,
+        table="adult",
+        unit=sf.Row(),
+        columns={"fnlwgt": sf.Int(0, 1_500_000)},
+        budget=sf.Budget(10**4),
+        ledger=folder / "adult.ledger",
+    )
+    values = np.sort(table["fnlwgt"].to_numpy())
+
+    def missed(level: float, answer: float) -> float:
+        below, above = (values < answer).sum(), (values > answer).sum()
+        return float(max(0, below - level * len(values), above - (1 - level) * len(values)))
+
+    def mean(levels: list[float]) -> float:
+        calls = ", ".join(f"QUANTILE(fnlwgt, {level}) AS q{i}" for i, level in enumerate(levels))
+        found = [session.ask(f"SELECT {calls} FROM adult", spend=1, fresh=True).rows[0] for _ in range(RUNS)]
+        return float(np.mean([missed(level, row[f"q{i}"]) for row in found for i, level in enumerate(levels)]))
+
+    report.add("median of fnlwgt", mean([0.5]), "ranks", at_most=1)
+    report.add("deciles of fnlwgt", mean([i / 10 for i in range(1, 10)]), "ranks", at_most=6.5)
+    return report
+
+
+def _bars(folder: Path) -> list[Report]:
+    """Groups of people whose values lie inside all bounds: a question a run, or a run a group."""
+    generator = np.random.default_rng(7)
+    groups, each = COVERED, 500
+    table: dict[str, Any] = {
+        "g": np.repeat(np.arange(groups), each),
+        "x": np.clip(generator.normal(50, 15, groups * each), 1, 99),
+        "n": np.clip(generator.poisson(30, groups * each), 1, 99),
+    }
+    import pandas as pd
+
+    frame = pd.DataFrame(table)
+    by_group = [frame[frame.g == g] for g in range(groups)]
+    reports = []
+    for budget in (sf.Budget(10**6), sf.Budget(10**6, 1e-6)):
+        currency = "zCDP" if budget.delta else "pure ε"
+        report = Report(f"{COVERED} groups of {each} rows, {currency}: how often 95 % error bars hold")
+        session = sf.protect(
+            frame,
+            table="t",
+            unit=sf.Row(),
+            columns={"g": sf.Int(0, groups - 1), "x": sf.Float(0, 100), "n": sf.Int(0, 100)},
+            budget=budget,
+            ledger=folder / f"bars-{bool(budget.delta)}.ledger",
+        )
+        for call, truth in _truths().items():
+            # Whole numbers with little noise can only hold more often than they should.
+            spend = 0.2 if call.startswith(("COUNT", "HISTOGRAM")) else 2
+            answer = session.ask(f"SELECT g, {call} AS a FROM t GROUP BY g", spend=spend)
+            held = []
+            for rows, bars in zip(by_group, answer.interval(), strict=True):
+                pairs = bars["a"] if isinstance(bars["a"], list) else [bars["a"]]
+                held += [low <= value <= high for value, (low, high) in zip(truth(rows), pairs, strict=True)]
+            share = 100 * float(np.mean(held))
+            chosen = call.startswith(("MEDIAN", "QUANTILE", "MIN", "MAX"))
+            report.add(call, share, "%", at_least=94)
+            if not chosen:
+                report.add(f"{call}, not too wide", share, "%", at_most=97)
+        reports.append(report)
+    return reports
+
+
+def _truths() -> dict[str, Callable[[Any], list[float]]]:
+    def level(part: float) -> Callable[[Any], list[float]]:
+        return lambda rows: [float(np.quantile(rows.x, part, method="inverted_cdf"))]
+
+    edges = np.linspace(0, 100, 9)
+    return {
+        "COUNT(*)": lambda rows: [len(rows)],
+        "SUM(x)": lambda rows: [rows.x.sum()],
+        "AVG(x)": lambda rows: [rows.x.mean()],
+        "VARIANCE(x)": lambda rows: [rows.x.var()],
+        "STDDEV(n)": lambda rows: [rows.n.std()],
+        "HISTOGRAM(x, 8)": lambda rows: np.histogram(rows.x, edges)[0].tolist(),
+        "CDF(x, 8)": lambda rows: [float((rows.x < edge).mean()) for edge in edges[1:]],
+        "MEDIAN(x)": level(0.5),
+        "QUANTILE(x, 0.9)": level(0.9),
+        "MIN(x)": lambda rows: [rows.x.min()],
+        "MAX(x)": lambda rows: [rows.x.max()],
+    }

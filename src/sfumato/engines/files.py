@@ -1,0 +1,121 @@
+"""Files on disk: what kind they are, what names their state, which file a directory may hold."""
+
+import csv
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+
+from sfumato.engines.wordings import folder_changed, folder_empty, folder_linked, folder_nested, kind_unknown
+from sfumato.errors import file_missing, file_unreadable
+
+WILDCARDS = "*?["
+SEPARATORS = ",;\t|"
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+KINDS = {
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".jsonl": "json",
+    ".ndjson": "json",
+    ".parquet": "parquet",
+    ".duckdb": "duckdb",
+    ".db": "duckdb",
+    ".sqlite": "sqlite",
+    ".sqlite3": "sqlite",
+}
+SQLITE_BEGINS = b"SQLite format 3\0"
+
+
+def kind_of(path: Path) -> str:
+    """What a path holds, by its name; a .db may be of either database, and says which in its first bytes."""
+    if any(sign in str(path) for sign in WILDCARDS):
+        raise file_unreadable(path.name, "its path holds *, ? or [, which would be read as a pattern")
+    kind = KINDS.get(path.suffix.lower())
+    if path.is_dir() and kind in (None, "parquet"):
+        return "directory"
+    if not path.is_file():
+        raise file_missing(str(path))
+    if kind is None:
+        raise kind_unknown(str(path))
+    if path.suffix.lower() == ".db" and beginning(path, len(SQLITE_BEGINS)) == SQLITE_BEGINS:
+        return "sqlite"
+    return kind
+
+
+def beginning(path: Path, length: int) -> bytes:
+    try:
+        with path.open("rb") as content:
+            return content.read(length)
+    except OSError:
+        raise file_unreadable(path.name, "it may not be opened") from None
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """One file, or those of a directory as they were listed when it was opened."""
+
+    path: Path
+    listed: tuple[Path, ...]
+    is_folder: bool
+
+    def state(self) -> str:
+        """Path, size and time of modification; looked up anew at each call."""
+        if not self.is_folder:
+            return state(self.path)
+        if listing(self.path) != self.listed:
+            raise folder_changed(str(self.path))
+        told = "\n".join(map(state, self.listed))
+        return f"{self.path}|{len(self.listed)}|{hashlib.sha256(told.encode(errors='surrogateescape')).hexdigest()}"
+
+
+def one_file(path: Path) -> Files:
+    return Files(path, (path,), is_folder=False)
+
+
+def folder(path: Path) -> Files:
+    return Files(path, listing(path), is_folder=True)
+
+
+def state(path: Path) -> str:
+    try:
+        status = path.stat()
+    except OSError:
+        raise file_missing(str(path)) from None
+    return f"{path}|{status.st_size}|{status.st_mtime_ns}"
+
+
+def state_with_log(path: Path) -> str:
+    """A database keeps its newest rows in a log beside it."""
+    log = path.with_name(path.name + ".wal")
+    return state(path) + (f"|{state(log)}" if log.is_file() else "")
+
+
+def listing(path: Path) -> tuple[Path, ...]:
+    """The Parquet files right in a directory. Names that begin with . or _ are of the writers of files, not data."""
+    if not path.is_dir():
+        raise file_missing(str(path))
+    found = sorted(entry for entry in path.iterdir() if not entry.name.startswith((".", "_")))
+    if any(entry.is_symlink() for entry in found):
+        raise folder_linked(str(path))
+    if any(entry.is_dir() for entry in found):
+        raise folder_nested(str(path))
+    files = tuple(entry for entry in found if entry.suffix.lower() == ".parquet")
+    if not files:
+        raise folder_empty(str(path))
+    for file in files:
+        kind_of(file)
+    return files
+
+
+def header(path: Path) -> tuple[str, list[str]]:
+    """The separator and the column names, from the first line alone: no row can change how the file is read."""
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as lines:
+            first = lines.readline()
+            separator = max(SEPARATORS, key=first.count)
+            lines.seek(0)
+            names = next(csv.reader(lines, delimiter=separator), [])
+    except (UnicodeDecodeError, csv.Error):
+        raise file_unreadable(path.name, "it is not valid UTF-8") from None
+    if len({name.casefold() for name in names}) < len(names):
+        raise file_unreadable(path.name, "two columns have the same name")
+    return separator, names

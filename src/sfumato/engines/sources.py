@@ -1,0 +1,142 @@
+"""Where a private table is kept, and how it gets in front of the engine: copied once, or scanned in place."""
+
+import os
+from pathlib import Path
+
+import duckdb
+
+from sfumato.engines import sqlite
+from sfumato.engines.canonical import declared_columns
+from sfumato.engines.expressions import quoted
+from sfumato.engines.files import BYTE_ORDER_MARK, beginning, folder, header, kind_of, one_file, state
+from sfumato.engines.functions import text
+from sfumato.engines.in_place import ATTACHED, Scanned, attach, duckdb_file, parquet_files, reading
+from sfumato.engines.tables import Connection, Copied, create, fingerprint, unreadable
+from sfumato.engines.wordings import names_alike, source_table_unwanted
+from sfumato.errors import column_absent, file_unreadable, frame_unknown
+from sfumato.schema.table import Schema
+
+RAW = "sfumato_raw"
+FRAME = "sfumato_frame"
+FRAMES = {
+    ("pandas", "DataFrame"),
+    ("polars", "DataFrame"),
+    ("polars", "LazyFrame"),
+    ("pyarrow", "Table"),
+    ("pyarrow", "RecordBatch"),
+    ("pyarrow", "RecordBatchReader"),
+    ("pyarrow", "FileSystemDataset"),
+    ("pyarrow", "InMemoryDataset"),
+}
+
+
+def load(connection: Connection, source: object, schema: Schema, source_table: str | None = None) -> Copied | Scanned:
+    """Put a table in front of the engine under its name in questions."""
+    path = Path(source).resolve() if isinstance(source, str | os.PathLike) else None
+    kind = "frame" if path is None else kind_of(path)
+    if source_table is not None and kind not in ("duckdb", "sqlite"):
+        raise source_table_unwanted("a table in memory" if path is None else path.name)
+    if path is None:
+        return _frame(connection, source, schema)
+    match kind:
+        case "csv":
+            return _csv(connection, path, schema)
+        case "json":
+            return _json(connection, path, schema)
+        case "duckdb":
+            return duckdb_file(connection, path, schema, source_table)
+        case "sqlite":
+            return _sqlite(connection, path, schema, source_table)
+        case "directory":
+            return parquet_files(connection, folder(path), schema)
+        case _:
+            return parquet_files(connection, one_file(path), schema)
+
+
+def _csv(connection: Connection, path: Path, schema: Schema) -> Copied:
+    """As texts first: a cast inside the reader would fail where TRY_CAST gives NULL."""
+    separator, names = header(path)
+    columns = ", ".join(f"{text(name)}: 'VARCHAR'" for name in names)
+    try:
+        if names:
+            connection.execute(
+                f"CREATE TABLE {RAW} AS SELECT * FROM read_csv({text(str(path))}, auto_detect = false, header = true, "
+                f"delim = {text(separator)}, quote = '\"', escape = '\"', columns = {{{columns}}}, "
+                "strict_mode = true, null_padding = false, ignore_errors = false)"
+            )
+        else:
+            connection.execute(f"CREATE TABLE {RAW} (nothing INTEGER)")
+    except duckdb.Error as error:
+        raise unreadable(path.name, error) from None
+    create(connection, "TABLE", RAW, schema, path.name)
+    connection.execute(f"DROP TABLE {RAW}")
+    return Copied(state(path))
+
+
+def _json(connection: Connection, path: Path, schema: Schema) -> Copied:
+    """Each line for itself: a line that is no object is a row of NULLs, a field that an object lacks is NULL."""
+    if beginning(path, len(BYTE_ORDER_MARK)) == BYTE_ORDER_MARK:
+        raise file_unreadable(path.name, "it begins with a byte order mark")
+    names = list(declared_columns(schema))
+    for name in names:
+        if sum(name.casefold() == other.casefold() for other in names) > 1:
+            raise names_alike(name)
+    columns = ", ".join(f"{text(name)}: 'VARCHAR'" for name in names)
+    relation = (
+        f"read_json({text(str(path))}, format = 'newline_delimited', columns = {{{columns}}}, auto_detect = false, "
+        "ignore_errors = true, compression = 'uncompressed', hive_partitioning = false)"
+    )
+    create(connection, "TABLE", relation, schema, path.name)
+    return Copied(state(path))
+
+
+def _sqlite(connection: Connection, path: Path, schema: Schema, source_table: str | None) -> Copied:
+    table = sqlite.choose_table(path, source_table)
+    present = sqlite.columns_of(path, table)
+    for name in declared_columns(schema):
+        if name not in present:
+            raise column_absent(name, present)
+    reader = sqlite.read(path, table, list(declared_columns(schema)))
+    connection.register(FRAME, reader)
+    create(connection, "TABLE", FRAME, schema, path.name)
+    connection.unregister(FRAME)
+    return Copied(fingerprint(connection, schema))
+
+
+def _frame(connection: Connection, frame: object, schema: Schema) -> Copied:
+    module = type(frame).__module__.partition(".")[0]
+    if (module, type(frame).__name__) not in FRAMES:
+        raise frame_unknown(type(frame).__name__)
+    try:
+        if module == "polars":
+            frame = frame.lazy().collect().to_arrow()  # type: ignore[attr-defined]
+        connection.register(FRAME, frame)
+    except Exception:  # noqa: BLE001 - other people's converters, whose messages may quote a value
+        raise file_unreadable("the table", "its columns are of a kind DuckDB does not take") from None
+    create(connection, "TABLE", FRAME, schema, "the table")
+    connection.unregister(FRAME)
+    return Copied(fingerprint(connection, schema))
+
+
+def describe(path: Path, source_table: str | None = None) -> dict[str, str]:
+    """Column names and guessed types of a table."""
+    kind = kind_of(path)
+    if source_table is not None and kind not in ("duckdb", "sqlite"):
+        raise source_table_unwanted(path.name)
+    if kind == "sqlite":
+        return sqlite.columns_of(path, sqlite.choose_table(path, source_table, show_names=True))
+    place = text(str(path))
+    try:
+        with duckdb.connect(":memory:") as connection:
+            match kind:
+                case "csv":
+                    relation = f"read_csv({place}, header = true, delim = {text(header(path)[0])})"
+                case "json":
+                    relation = f"read_json({place}, format = 'newline_delimited', ignore_errors = true)"
+                case "duckdb":
+                    relation, _ = attach(connection, path, quoted(ATTACHED), source_table, show_names=True)
+                case _:
+                    relation = reading(folder(path) if kind == "directory" else one_file(path))
+            return {row[0]: row[1] for row in connection.execute(f"DESCRIBE SELECT * FROM {relation}").fetchall()}
+    except duckdb.Error as error:
+        raise unreadable(path.name, error) from None

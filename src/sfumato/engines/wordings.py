@@ -1,0 +1,105 @@
+"""What an engine says when a table cannot be opened. No wording shows a value of the table."""
+
+from collections.abc import Iterable
+
+from sfumato.errors import DataUnreadable, UsageError, did_you_mean, quoted
+
+SAY_WHICH = 'Say which with source_table = "people" in the policy, source_table="people" in Python.'
+
+
+def kind_unknown(path: str) -> DataUnreadable:
+    return DataUnreadable(
+        f"{path} is of no kind that is read here.",
+        "Give a file .csv, .tsv, .jsonl, .ndjson, .parquet, .duckdb, .db, .sqlite or .sqlite3, or a directory of "
+        ".parquet files.",
+    )
+
+
+def table_needed(name: str, tables: Iterable[str]) -> DataUnreadable:
+    """`tables` are shown to the owner, who drafts a policy; nobody else needs their names."""
+    listed = quoted(tables)
+    return DataUnreadable(f"{name} holds several tables{f': {listed}' if listed else ''}.", SAY_WHICH)
+
+
+def table_absent(name: str, table: str, tables: Iterable[str]) -> DataUnreadable:
+    return DataUnreadable(f'{name} has no table "{table}".{did_you_mean(table, tables)}', SAY_WHICH)
+
+
+def no_tables(name: str) -> DataUnreadable:
+    return DataUnreadable(f"{name} holds no table.", "Check that it is the right file.")
+
+
+def view_refused(name: str, view: str) -> DataUnreadable:
+    return DataUnreadable(
+        f'"{view}" of {name} is a view, and a row of a view may tell about several people.',
+        f"Name the table behind it, or store it: CREATE TABLE {view}_stored AS SELECT * FROM {view}.",
+    )
+
+
+def column_computed(name: str) -> DataUnreadable:
+    return DataUnreadable(
+        f'the column "{name}" is computed when it is read, and may fail on single rows.',
+        "Store its values in an ordinary column, or leave it out of the policy.",
+    )
+
+
+def source_table_unwanted(name: str) -> UsageError:
+    return UsageError(
+        f"source_table names a table of a DuckDB or SQLite file, and {name} is none.", "Leave source_table out."
+    )
+
+
+def file_locked(name: str) -> DataUnreadable:
+    return DataUnreadable(
+        f"{name} is in use by a program that writes to it.", "Nothing was charged. Close that program and try again."
+    )
+
+
+def texts_unreadable(name: str) -> DataUnreadable:
+    return DataUnreadable(
+        f"{name} cannot be read: it is damaged, or a declared column holds texts that are not valid UTF-8.",
+        "Nothing was charged. Write the file again with texts in UTF-8.",
+    )
+
+
+def too_large(name: str) -> DataUnreadable:
+    return DataUnreadable(
+        f"{name} does not fit into the memory of the engine.",
+        "Raise memory in [limits] of the policy, or convert the file to Parquet, which is read in place.",
+    )
+
+
+def folder_empty(name: str) -> DataUnreadable:
+    return DataUnreadable(f"the directory {name} holds no .parquet file.", "Check the path.")
+
+
+def folder_nested(name: str) -> DataUnreadable:
+    return DataUnreadable(
+        f"the directory {name} holds directories, and only the files right in it would be read.",
+        "Put all .parquet files into one directory.",
+    )
+
+
+def folder_linked(name: str) -> DataUnreadable:
+    return DataUnreadable(
+        f"the directory {name} holds a link, which may lead out of it or count rows twice.",
+        "Put the file itself there.",
+    )
+
+
+def folder_mixed(name: str, file: str) -> DataUnreadable:
+    return DataUnreadable(
+        f"{file} of the directory {name} has other columns than the first file there.",
+        "Write all files with the same names and types of columns, in the same order.",
+    )
+
+
+def folder_changed(name: str) -> DataUnreadable:
+    return DataUnreadable(
+        f"files were added to the directory {name} or removed since it was opened.",
+        "Nothing was charged. Open the session anew.",
+    )
+
+
+def names_alike(name: str) -> UsageError:
+    return UsageError(f'another column is called "{name}" but for the case of letters.', "Declare one of the two.")

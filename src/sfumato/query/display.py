@@ -1,0 +1,185 @@
+"""An answer for people: rows with their error bars, sentences about price and limits, a page."""
+
+from collections.abc import Callable, Mapping
+from html import escape
+from math import isfinite
+from typing import TYPE_CHECKING, Any
+
+from sfumato.plots.page import Block, Code, Facts, Figure, Section, Table, page, table
+from sfumato.query.notes import price_in_words
+from sfumato.query.picture import heights, is_drawable, picture
+
+if TYPE_CHECKING:
+    from sfumato.query.finish import Answer
+
+MOST_IN_NOTEBOOK = 100
+MOST_ON_PAGE = 1000
+MOST_BLOCKS = 24
+BLOCKS = "▁▂▃▄▅▆▇█"
+NONE = "–"
+SMALL = 0.1  # below it two digits are shown, wherever they begin
+Rows = tuple[list[str], list[dict[str, Any]]]
+
+
+def beside(answer: "Answer", parts: Mapping[str, Callable[[Any], Any]], confidence: float) -> Rows:
+    """The rows with parts of each interval beside its number, under names that hide no other column."""
+    names: dict[tuple[str, str], str] = {}
+    columns = list(answer.columns)
+    for column in answer.measured:
+        for part in parts:
+            name = f"{column} {part}" if part == "±" else f"{column}_{part}"
+            while name in columns:
+                name += "_"
+            names[column, part] = name
+            columns.insert(columns.index(column) + 1 if part == "±" else len(columns), name)
+    rows = [
+        {**row, **{name: parts[part](interval[column]) for (column, part), name in names.items()}}
+        for row, interval in zip(answer.rows, answer.interval(confidence), strict=True)
+    ]
+    return columns, rows
+
+
+def readable(answer: "Answer", confidence: float) -> Rows:
+    """The rows with `±` beside each number, and lists drawn as small bars."""
+    columns, rows = beside(answer, {"±": half}, confidence)
+    return columns, [
+        {name: blocks(cell) if isinstance(cell, list) else cell for name, cell in row.items()} for row in rows
+    ]
+
+
+def ends(place: int) -> Callable[[Any], Any]:
+    """The low (0) or the high (1) end of an interval; of a list of intervals, the list of these ends."""
+
+    def end(interval: Any) -> Any:
+        if interval is None:
+            return None
+        return [pair[place] for pair in interval] if isinstance(interval, list) else interval[place]
+
+    return end
+
+
+def half(interval: Any) -> Any:
+    """Half the width of an interval, the widest half of several; one end where the other is unknown."""
+    if interval is None:
+        return NONE
+    if isinstance(interval, list):
+        halves = [half(pair) for pair in interval]
+        return max((found for found in halves if not isinstance(found, str)), default=NONE)
+    low, high = interval
+    known = [end is not None and isfinite(end) for end in interval]
+    if not all(known):
+        return f"≥ {_number(low)}" if known[0] else f"≤ {_number(high)}" if known[1] else NONE
+    width = (high - low) / 2
+    return int(width) if isinstance(low, int) and width.is_integer() else width
+
+
+def blocks(cell: list[dict[str, Any]]) -> str:
+    """A list of bins or points as a row of small bars; a long one is thinned out."""
+    values = [max(0.0, float(height)) for height in heights(cell)]
+    if len(values) > MOST_BLOCKS:
+        values = [
+            max(values[place * len(values) // MOST_BLOCKS : (place + 1) * len(values) // MOST_BLOCKS])
+            for place in range(MOST_BLOCKS)
+        ]
+    highest = max(values, default=0.0)
+    return "".join(BLOCKS[round((len(BLOCKS) - 1) * value / highest)] if highest else BLOCKS[0] for value in values)
+
+
+def sentences(answer: "Answer", confidence: float) -> list[str]:
+    """Under every table: what the error bars mean, the price, what is left, what is hidden."""
+    paid = f"Asked before on {answer.when}: free. " if answer.cached else f"Cost {answer.cost}. "
+    lines = [
+        f"± at {100 * confidence:g} %. Protects one {answer.unit}.",
+        f"{paid}Spent in all {answer.spent}; left {answer.left}.",
+    ]
+    if answer.more is not None:
+        lines.append(more_in_words(answer.more))
+    return [*lines, *answer.notes]
+
+
+def more_in_words(more: int) -> str:
+    if more == 0:
+        return "No other question at this price fits; asking this one again is free."
+    return f"About {more:,} more question{'' if more == 1 else 's'} like this fit{'s' if more == 1 else ''}."
+
+
+def as_text(answer: "Answer", confidence: float) -> str:
+    """A table in plain characters and the sentences under it."""
+    columns, rows = readable(answer, confidence)
+    cells = [[_shown(row[name]) for name in columns] for row in rows]
+    right = [all(isinstance(row[name], int | float) for row in rows) for name in columns]
+    widths = [max(len(line[place]) for line in [columns, *cells]) for place in range(len(columns))]
+    lines = [
+        "  ".join(
+            cell.rjust(width) if numeric else cell.ljust(width)
+            for cell, width, numeric in zip(line, widths, right, strict=True)
+        ).rstrip()
+        for line in [columns, ["─" * width for width in widths], *cells]
+    ]
+    return "\n".join([*lines, *sentences(answer, confidence)])
+
+
+def as_fragment(answer: "Answer", confidence: float) -> str:
+    """For a notebook: a table and its sentences, every text escaped, no script and nothing fetched."""
+    shown, hidden = _table(answer, confidence, MOST_IN_NOTEBOOK)
+    lines = [*hidden, *sentences(answer, confidence)]
+    return f"<div>{table(shown)}<p><small>{'<br>'.join(escape(line) for line in lines)}</small></p></div>"
+
+
+def as_page(answer: "Answer", confidence: float) -> str:
+    """One file that works without a network: plots, numbers, price, what is hidden."""
+    shown, hidden = _table(answer, confidence, MOST_ON_PAGE)
+    drawn: list[Block] = [
+        Figure(picture(answer, column, confidence), _takeaway(answer, column, confidence))
+        for column in answer.measured
+        if is_drawable(answer, column)
+    ]
+    facts = {"cost of this question": _brief(answer.cost.epsilon), "left": _brief(answer.left.epsilon)}
+    if answer.more is not None:
+        facts["more questions like this"] = f"{answer.more:,}"
+    covers = "Error bars cover the noise and nothing else."
+    return page(
+        "An answer with its error bars",
+        [
+            Section("The answer", [*drawn, shown, *hidden]),
+            Section("What the error bars cover", [covers, *answer.notes]),
+            Section("What it cost", [*sentences(answer, confidence)[:2], price_in_words(answer.cost)]),
+        ],
+        lead=[Code(answer.question), Facts(facts)],
+        footer="Made with Sfumato.",
+    )
+
+
+def _takeaway(answer: "Answer", column: str, confidence: float) -> str:
+    keys = [name for name in answer.columns if name not in answer.measured]
+    what = f"{column} by {', '.join(keys)}" if keys else column
+    if len(answer.rows) > 1 and isinstance(answer.rows[0][column], list):
+        return f"{what}; the numbers have noise in them"
+    return f"{what}; noise stays inside the error bars in {100 * confidence:g} of 100 cases"
+
+
+def _table(answer: "Answer", confidence: float, most: int) -> tuple[Table, list[str]]:
+    columns, rows = readable(answer, confidence)
+    cells = [[_cell(row[name]) for name in columns] for row in rows[:most]]
+    hidden = [f"The first {most:,} of {len(rows):,} rows."] if len(rows) > most else []
+    return Table(columns, cells), hidden
+
+
+def _cell(value: Any) -> str | int:
+    return value if type(value) is int else _shown(value)
+
+
+def _shown(value: Any) -> str:
+    if value is None:
+        return NONE
+    return str(value) if isinstance(value, bool) or not isinstance(value, int | float) else _number(value)
+
+
+def _number(value: float) -> str:
+    if isinstance(value, int):
+        return f"{value:,}"
+    return f"{value:.2g}" if 0 < abs(value) < SMALL else f"{value:,.2f}"
+
+
+def _brief(value: float) -> str:
+    return f"epsilon {value:.3g}"

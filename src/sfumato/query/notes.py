@@ -1,0 +1,141 @@
+"""What error bars do not cover, and what a price means. Every sentence follows from the plan; no data is near."""
+
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+from fractions import Fraction
+from math import ceil, floor
+
+from sfumato.accounting.belief import membership_advantage, posterior
+from sfumato.kernel.certify import Certified
+from sfumato.ledger.terms import Amount
+from sfumato.plan.expressions import Column, Expression
+from sfumato.plan.lattice import Lattice
+from sfumato.plan.nodes import Grid, ListedKey, RangeKey
+from sfumato.query.rewrite import (
+    CdfColumn,
+    HistogramColumn,
+    MeanColumn,
+    ModeColumn,
+    OutputColumn,
+    QuantileColumn,
+    SpreadColumn,
+    SumColumn,
+)
+from sfumato.schema.unit import Person
+
+EVEN = Fraction(1, 2)
+Clamped = tuple[str, str, str]  # what is clamped, and its bounds
+
+
+def notes(certified: Certified, columns: tuple[OutputColumn, ...]) -> tuple[str, ...]:
+    """One sentence for each thing that clipping to bounds, bounding of a person's rows and keys may hide."""
+    plan = certified.plan
+    found: dict[Clamped, list[str]] = {}
+    for column in columns:
+        clamped = _clamped(column, certified)
+        if clamped is not None:
+            found.setdefault(clamped, []).append(column.name)
+    said = [
+        f"{', '.join(names)}: a value of {what} below {low} counts as {low}, one above {high} as {high}; "
+        "error bars do not cover what that changes."
+        for (what, low, high), names in found.items()
+    ]
+    said += [
+        f"{column.name}: a most frequent value has no error bar; one that is nearly as frequent may come out instead."
+        for column in columns
+        if isinstance(column, ModeColumn)
+    ]
+    if isinstance(plan.unit, Person):
+        within = f" in at most {_many(plan.unit.max_groups, 'group')}" if plan.keys else ""
+        said.append(
+            f"A person counts with at most {_many(plan.unit.max_rows, 'row')}{within}; "
+            "error bars do not cover what is cut off beyond that."
+        )
+    for key in plan.keys:
+        what = _named(getattr(key, fields(key)[0].name))
+        if isinstance(key, ListedKey):
+            said.append(f"Rows with a {what} other than the {key.size:,} declared are in no group.")
+        elif isinstance(key, RangeKey):
+            said.append(f"Rows with a {what} outside {key.values[0]:,} to {key.values[-1]:,} are in no group.")
+    return tuple(said)
+
+
+def price_in_words(cost: Amount) -> str:
+    """What somebody who sees the answer can come to believe, rounded to the safe side."""
+    if cost.delta:
+        right = (1 + membership_advantage(cost.epsilon, cost.delta)) / 2
+        return (
+            "If a coin decides whether somebody is in the data, "
+            f"whoever sees this answer guesses right in at most {_up(right)} of cases."
+        )
+    low, high = posterior(EVEN, cost.epsilon)
+    return (
+        "Whoever gives even odds that somebody is in the data "
+        f"believes it after this answer with at least {_down(low)} and at most {_up(high)}."
+    )
+
+
+def _clamped(column: OutputColumn, certified: Certified) -> Clamped | None:
+    match column:
+        case SumColumn(measure=measure, lattice=lattice):
+            return _between(_value(certified, measure), lattice)
+        case MeanColumn(total=total, lattice=lattice):
+            return _between(_value(certified, total), lattice)
+        case SpreadColumn(total=total, spread=spread):
+            return _between(_value(certified, total), spread.lattice)
+        case QuantileColumn(quantile=quantile):
+            return _within(quantile.cells, quantile.whole)
+        case HistogramColumn(cells=cells, whole=whole) | CdfColumn(cells=cells, whole=whole):
+            return _within(cells, whole)
+        case _:
+            return None
+
+
+def _between(value: Expression, lattice: Lattice) -> Clamped:
+    return _named(value), _shown(lattice.lower * lattice.step), _shown(lattice.upper * lattice.step)
+
+
+def _within(cells: Grid, whole: bool) -> Clamped:
+    """Whole numbers lie in the middle of their cells."""
+    inward = EVEN if whole else 0
+    return _named(cells.value), _shown(cells.lower + inward), _shown(cells.upper - inward)
+
+
+def _shown(end: Fraction) -> str:
+    return f"{float(end):,.10g}"
+
+
+def _value(certified: Certified, measure: int) -> Expression:
+    value: Expression = certified.plan.measures[measure].aggregate.value  # type: ignore[union-attr]
+    return value
+
+
+def _named(value: object) -> str:
+    if isinstance(value, Column):
+        return value.name
+    names = sorted(set(_columns(value)))
+    return f"the expression of {', '.join(names)}" if names else "the expression"
+
+
+def _columns(node: object) -> Iterator[str]:
+    """The columns anywhere inside a node, whatever its kind."""
+    if isinstance(node, Column):
+        yield node.name
+    elif isinstance(node, tuple):
+        for part in node:
+            yield from _columns(part)
+    elif is_dataclass(node):
+        for field in fields(node):
+            yield from _columns(getattr(node, field.name))
+
+
+def _many(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
+def _up(share: float) -> str:
+    return f"{ceil(1000 * share) / 10:g} %"
+
+
+def _down(share: float) -> str:
+    return f"{floor(1000 * share) / 10:g} %"

@@ -1,0 +1,80 @@
+"""Which picture an answer gets: bars, steps along an ordered key, a histogram or a cumulative share."""
+
+from datetime import date
+from math import isfinite
+from typing import TYPE_CHECKING, Any
+
+from sfumato.errors import not_measured
+from sfumato.plots.answers import cumulative, histogram, steps
+from sfumato.plots.bars import bars
+from sfumato.query.wordings import not_drawable
+
+if TYPE_CHECKING:
+    from sfumato.query.finish import Answer
+
+FEWEST_STEPS = 3
+
+
+def is_drawable(answer: "Answer", column: str) -> bool:
+    """Whether there is a row, and a number or a list in all of them."""
+    cells = [row[column] for row in answer.rows]
+    return bool(cells) and (all(_is_list(cell) for cell in cells) or all(_is_number(cell) for cell in cells))
+
+
+def picture(answer: "Answer", column: str | None, confidence: float) -> Any:
+    """A Plotly figure of one aggregate, the first by default."""
+    chosen = answer.measured[0] if column is None else column
+    if chosen not in answer.measured:
+        raise not_measured(chosen, answer.measured)
+    if not is_drawable(answer, chosen):
+        raise not_drawable(chosen)
+    keys = [name for name in answer.columns if name not in answer.measured]
+    cells = [row[chosen] for row in answer.rows]
+    intervals: list[Any] = [row[chosen] for row in answer.interval(confidence)]
+    labels = [", ".join(str(row[key]) for key in keys) or chosen for row in answer.rows]
+    if _is_list(cells[0]):
+        pairs = [
+            [_known(part, pair) for part, pair in zip(heights(cell), interval or [None] * len(cell), strict=True)]
+            for cell, interval in zip(cells, intervals, strict=True)
+        ]
+        draw = histogram if "low" in cells[0][0] else cumulative
+        return draw(labels, cells, pairs, title=chosen)
+    known = [_known(cell, interval) for cell, interval in zip(cells, intervals, strict=True)]
+    if len(keys) == 1 and _is_ordered([row[keys[0]] for row in answer.rows]):
+        order = sorted(range(len(cells)), key=lambda place: answer.rows[place][keys[0]])
+        return steps(
+            [answer.rows[place][keys[0]] for place in order],
+            [cells[place] for place in order],
+            [known[place] for place in order],
+            title=chosen,
+            along=keys[0],
+        )
+    return bars(labels, cells, known, title=chosen)
+
+
+def _is_list(cell: Any) -> bool:
+    return isinstance(cell, list) and bool(cell)
+
+
+def _is_number(cell: Any) -> bool:
+    return isinstance(cell, int | float) and not isinstance(cell, bool)
+
+
+def _is_ordered(keys: list[Any]) -> bool:
+    """Whole numbers or dates, enough of them to make a line."""
+    kinds = {type(key) for key in keys}
+    return len(keys) >= FEWEST_STEPS and (kinds == {int} or all(issubclass(kind, date) for kind in kinds))
+
+
+def heights(cell: list[dict[str, Any]]) -> list[float]:
+    """The counts of bins, or the shares at points."""
+    return [part["count"] if "count" in part else part["share"] for part in cell]
+
+
+def _known(value: float, interval: Any) -> tuple[float, float]:
+    """The ends of an interval; the value itself where an end is unknown."""
+    low, high = interval if interval is not None else (None, None)
+    return (
+        low if low is not None and isfinite(low) else value,
+        high if high is not None and isfinite(high) else value,
+    )

@@ -1,0 +1,63 @@
+"""Before spending: the smallest spend for an error one can live with."""
+
+from collections.abc import Callable
+from fractions import Fraction
+
+from sfumato.errors import UsageError, not_measured
+from sfumato.kernel.certify import Mechanism
+from sfumato.query.outputs import expected_error
+from sfumato.query.rewrite import KeyColumn, OutputColumn
+from sfumato.query.wordings import error_depends, error_out_of_reach, which_column
+from sfumato.schema.numbers import Number, exact_positive, shown
+
+# Spends of three digits, from 1.00e-6 to 9.99e5.
+DIGITS, LEAST_EXPONENT, DECADES = 3, -6, 12
+IN_A_DECADE = 9 * 10 ** (DIGITS - 1)
+
+
+def error_of(
+    columns: tuple[OutputColumn, ...], mechanisms: tuple[Mechanism, ...], column: str | None, confidence: float
+) -> float:
+    """Half the width of a column's error bar, or Refused where it depends on the data."""
+    measured = {found.name: found for found in columns if not isinstance(found, KeyColumn)}
+    if column is None and len(measured) > 1:
+        raise which_column(list(measured))
+    name = next(iter(measured)) if column is None else column
+    if name not in measured:
+        raise not_measured(name, measured)
+    error = expected_error(measured[name], mechanisms, confidence)
+    if error is None:
+        raise error_depends(name)
+    return error
+
+
+def spend_for(error_at: Callable[[Fraction], float], error: Number) -> float:
+    """The smallest spend of three digits at which `error_at(spend)` is at most `error`.
+
+    Needs: an error that never grows with the spend.
+    """
+    most = exact_positive(error, "error")
+    error_at(Fraction(1))  # whatever is wrong with the question is said here
+    low, high = 0, DECADES * IN_A_DECADE - 1
+    if not _reaches(error_at, _spend(high), most):
+        raise error_out_of_reach(shown(most), shown(_spend(high)))
+    while low < high:
+        middle = (low + high) // 2
+        if _reaches(error_at, _spend(middle), most):
+            high = middle
+        else:
+            low = middle + 1
+    return float(_spend(high))
+
+
+def _spend(place: int) -> Fraction:
+    decade, digits = divmod(place, IN_A_DECADE)
+    exponent = LEAST_EXPONENT + decade - DIGITS + 1
+    return Fraction(f"{10 ** (DIGITS - 1) + digits}e{exponent}")
+
+
+def _reaches(error_at: Callable[[Fraction], float], spend: Fraction, most: Fraction) -> bool:
+    try:
+        return Fraction(error_at(spend)) <= most
+    except UsageError:  # too small to buy any answer
+        return False

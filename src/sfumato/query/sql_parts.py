@@ -1,0 +1,60 @@
+"""Parts of a question, each read alone: a part that reaches beyond itself is refused.
+
+A part is put in brackets and parsed; it must be all that the brackets hold. It is then written out anew from what the
+parser saw, so that no remark, quote or bracket of it survives into the whole.
+"""
+
+import re
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from sfumato.errors import Refused, too_deep
+from sfumato.query.sql import one_statement, parse
+from sfumato.query.sql_expressions import DEEPEST
+from sfumato.query.wordings import part_not_text, part_refused
+
+PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The text of one expression, written out anew; `joined`: it is a AND b."""
+
+    text: str
+    joined: bool
+
+
+def read_part(text: str, what: str) -> Part:
+    """One expression.
+
+    Claim: the text given back is one expression wherever it is put, or Refused.
+    """
+    if not isinstance(text, str):
+        raise part_not_text(what, type(text).__name__)
+    try:
+        node = one_statement(f"({text}\n)")
+        if not isinstance(node, exp.Paren):
+            raise part_refused(what, text)
+        while isinstance(node, exp.Paren):
+            node = node.this
+        if isinstance(node, exp.Alias | exp.Star):
+            raise part_refused(what, text)
+        written = node.sql(comments=False)
+    except RecursionError:
+        raise too_deep(DEEPEST) from None
+    return Part(f"({written})" if isinstance(node, exp.Or) else written, isinstance(node, exp.And))
+
+
+def written_name(name: str, what: str) -> str:
+    """A name as it stands in a question: plain where the gate reads it as that name, else in double quotes."""
+    if not isinstance(name, str):
+        raise part_not_text(what, type(name).__name__)
+    if PLAIN.fullmatch(name):
+        try:
+            read = parse(f"SELECT COUNT(*) AS {name} FROM {name}")
+        except Refused:
+            read = None
+        if read is not None and (read.table, read.selected[0].name) == (name, name):
+            return name
+    return '"' + name.replace('"', '""') + '"'

@@ -1,0 +1,83 @@
+"""What this package says when it cannot do something."""
+
+from collections.abc import Sequence
+
+from sfumato.errors import Refused, UsageError
+
+
+def error_depends(column: str) -> Refused:
+    return Refused(
+        f'no spend can be named for "{column}": its error depends on the answer, which only asking tells.',
+        "Name the error of a COUNT or a SUM, or ask once with a small spend and look at the error bars.",
+    )
+
+
+def which_column(columns: Sequence[str]) -> UsageError:
+    return UsageError(
+        "the question has several numbers, and each has an error of its own.",
+        f'Name one, e.g. column="{columns[0]}".',
+    )
+
+
+def error_out_of_reach(error: str, most: str) -> Refused:
+    return Refused(f"no spend up to {most} brings the error down to ±{error}.", "Accept a wider error bar.")
+
+
+def one_of_spend_and_error() -> UsageError:
+    return UsageError(
+        "a question takes one of --spend and --error.", "E.g. --spend 0.5, or --error 10 to spend what ±10 costs."
+    )
+
+
+def no_script() -> UsageError:
+    return UsageError("this answer does not know how its session was opened.", "Open it with sf.open or sf.protect.")
+
+
+def not_drawable(column: str) -> UsageError:
+    return UsageError(f'"{column}" has nothing to draw.', "Plot a column of numbers.")
+
+
+def part_refused(what: str, text: str) -> Refused:
+    return Refused(
+        f"{text[:60]!r} is not {what}.", "Each part of a question must make sense alone: one condition, column or call."
+    )
+
+
+def nothing_asked() -> UsageError:
+    return UsageError("this question asks for no number.", 'Add one, e.g. .count("n") or .mean("income").')
+
+
+def part_not_text(what: str, kind: str) -> UsageError:
+    return UsageError(f"{what} is a text, not {kind}.", 'E.g. session.query().where("age >= 30").count("n").')
+
+
+def parts_differ() -> Refused:
+    return Refused(
+        "the parts of this question mean something else together than each alone.", "Write the question in SQL."
+    )
+
+
+def keys_need_delta(name: str) -> Refused:
+    return Refused(
+        f'the values of "{name}" are not declared, and finding them needs a budget with delta > 0.',
+        f'Declare {name} as type = "category" with values, or set delta (1e-6) in the budget of a new ledger.',
+    )
+
+
+def delta_unused() -> UsageError:
+    return UsageError("this question discovers no keys, so it takes no delta.", "Leave delta out of the spend.")
+
+
+def too_large() -> Refused:
+    return Refused("the question repeats itself too often inside itself.", "Ask it in a flatter form.")
+
+
+def argument_wrong(call: str, needs: str) -> Refused:
+    return Refused(f"{call} cannot be asked like this.", f"It needs {needs}.")
+
+
+def keys_endless(text: str) -> Refused:
+    return Refused(
+        f"GROUP BY {text} has no public list of values.",
+        "Group by BIN(x, width), a part of a date, or CASE with constants; its columns need bounds or values.",
+    )

@@ -1,0 +1,109 @@
+"""ask, explain and budget: pages, scripts, errors instead of spends, and how many more fit."""
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.plots.reading import fetches_nothing, read, runs_nothing_foreign
+
+Shell = Callable[..., tuple[int, str, str]]
+COUNT = "SELECT COUNT(*) AS n FROM people"
+BY_SEX = "SELECT sex, COUNT(*) AS n, AVG(income) AS income FROM people GROUP BY sex"
+
+
+def test_a_page_in_one_file(shell: Shell, policy: Path, tmp_path: Path) -> None:
+    place = tmp_path / "answer.html"
+    assert shell("ask", policy, BY_SEX, "--spend", "0.5", "--format", "html", "--output", place) == (0, "", "")
+    text = place.read_text(encoding="utf-8")
+    reader = read(text)
+    runs_nothing_foreign(reader)
+    fetches_nothing(reader)
+    assert len(reader.all("figure")) == 2
+    assert "a value of income below 0 counts as 0, one above 200,000 as 200,000" in text
+    assert (
+        shell("ask", policy, BY_SEX, "--spend", "0.5", "--format", "html", "--confidence", "0.5")[1].count("50 of") == 2
+    )
+
+
+def test_a_page_without_plotly_is_refused_before_it_is_paid(
+    shell: Shell, policy: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "plotly.graph_objects", None)
+    code, _, err = shell("ask", policy, COUNT, "--spend", "0.5", "--format", "html")
+    assert code == 2
+    assert 'pip install "sfumato[plot]"' in err
+    assert json.loads(shell("history", policy, "--format", "json")[1]) == []
+
+
+def test_the_script_repeats_the_question(shell: Shell, policy: Path, tmp_path: Path) -> None:
+    place = tmp_path / "again.py"
+    out = shell("ask", policy, BY_SEX, "--spend", "0.5", "--format", "json", "--script", place)[1]
+    names: dict[str, object] = {}
+    exec(compile(place.read_text(encoding="utf-8"), "again.py", "exec"), names)  # noqa: S102
+    assert names["answer"].rows == json.loads(out)["rows"]  # type: ignore[attr-defined]
+    assert names["answer"].cached  # type: ignore[attr-defined]
+
+
+def test_the_table_says_what_is_hidden_and_how_many_fit(shell: Shell, policy: Path) -> None:
+    lines = shell("ask", policy, BY_SEX, "--spend", "0.5")[1].splitlines()
+    assert lines[-4:] == [
+        "About 5 more questions like this fit.",
+        "income: a value of income below 0 counts as 0, one above 200,000 as 200,000; error bars do not cover what "
+        "that changes.",
+        "A person counts with at most 2 rows in at most 2 groups; error bars do not cover what is cut off beyond that.",
+        "Rows with a sex other than the 2 declared are in no group.",
+    ]
+
+
+def test_an_answer_without_rows_prints_in_every_format(shell: Shell, policy: Path) -> None:
+    question = f"{BY_SEX} HAVING COUNT(*) > 1000000"
+    for form in ("table", "csv", "json", "html"):
+        code, out, _ = shell("ask", policy, question, "--spend", "0.5", "--format", form)
+        assert code == 0
+        assert "income" in out
+
+
+def test_an_error_instead_of_a_spend(shell: Shell, policy: Path) -> None:
+    code, out, _ = shell("explain", policy, COUNT, "--error", "10")
+    assert code == 0
+    spend = re.match(r"Spend (0\.\d{1,3}) for ±10 at 95 %\.\nQuestion:", out)[1]  # type: ignore[index]
+    assert "  n: ±10\n" in out
+    assert "  n: ±11\n" in shell("explain", policy, COUNT, "--spend", f"{float(spend) - 0.001:.3f}")[1]
+    code, out, _ = shell("ask", policy, BY_SEX, "--error", "25.5", "--column", "n")
+    assert code == 0
+    assert re.search(r"^Spend 0\.\d{1,3} for ±25\.5 at 95 %\.$", out, flags=re.MULTILINE)
+    paid = json.loads(shell("ask", policy, COUNT, "--error", "10", "--format", "json")[1])["cost"]["epsilon"]
+    assert paid == float(spend)
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "says"),
+    [
+        ((), 2, "one of --spend and --error"),
+        (("--spend", "0.5", "--error", "10"), 2, "one of --spend and --error"),
+        (("--error", "ten"), 2, "error"),
+        (("--error", "10"), 2, "several numbers"),
+        (("--error", "10", "--column", "income"), 3, "depends on the answer"),
+    ],
+)
+@pytest.mark.parametrize("command", ["ask", "explain"])
+def test_errors_that_cannot_be_bought(
+    shell: Shell, policy: Path, command: str, options: tuple[str, ...], code: int, says: str
+) -> None:
+    found, out, err = shell(command, policy, BY_SEX, *options)
+    assert (found, out) == (code, "")
+    assert says in err
+
+
+def test_the_budget_says_how_many_more_fit(shell: Shell, policy: Path) -> None:
+    assert "more question" not in shell("budget", policy)[1]
+    assert "About 30 more questions at epsilon 0.1 fit." in shell("budget", policy, "--spend", "0.1")[1]
+    shell("ask", policy, COUNT, "--spend", "0.9")
+    assert "About 2 more questions at epsilon 0.9 fit." in shell("budget", policy)[1]
+    assert "About 1 more question at epsilon 2 fits." in shell("budget", policy, "--spend", "2")[1]
+    content = json.loads(shell("budget", policy, "--format", "json")[1])
+    assert (content["spend"], content["more"]) == (0.9, 2)
+    assert shell("budget", policy, "--spend", "nothing")[0] == 2

@@ -1,0 +1,55 @@
+"""The page on sources runs as printed, and says what the code says."""
+
+import re
+import shlex
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from sfumato.cli.main import run
+from sfumato.engines import wordings
+from sfumato.engines.files import KINDS
+from sfumato.engines.ticks import TICKS_NS
+from sfumato.schema.limits import Limits
+from sfumato.schema.policy import SECTIONS
+
+PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "sources.md").read_text(encoding="utf-8")
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", PAGE, flags=re.MULTILINE | re.DOTALL)
+
+
+def test_the_examples_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {}
+    exec(compile(blocks("python")[0], "sources.md", "exec"), names)  # noqa: S102
+    assert names["answer"].rows[0].keys() == {"n"}  # type: ignore[attr-defined]
+    for command in blocks("sh")[0].splitlines():
+        with pytest.raises(SystemExit) as left:
+            run(shlex.split(command)[1:])
+        if "init" in command:
+            drafted = Path("visits.toml").read_text(encoding="utf-8")
+            assert blocks("toml")[0] in drafted
+        assert (left.value.code or 0) == 0, capsys.readouterr().err
+
+
+def test_every_ending_and_every_limit_is_on_the_page() -> None:
+    for ending in KINDS:
+        assert f"`{ending}`" in PAGE
+    limits = tomllib.loads(blocks("toml")[1])["limits"]
+    assert set(limits) == set(SECTIONS["limits"])
+    assert Limits(**limits).seconds == 60
+    assert [f"{tick / 1e6:.3g} ms" for tick in TICKS_NS[:3]] == ["5 ms", "5.45 ms", "5.95 ms"]
+
+
+def test_every_wording_is_on_the_page() -> None:
+    rows = [line.split(" | ")[0].strip("| `") for line in PAGE.splitlines() if line.startswith("| `")]
+    patterns = [re.compile(".*".join(map(re.escape, row.split("…")))) for row in rows]
+    usage = {"source_table_unwanted", "names_alike"}
+    for name, wording in vars(wordings).items():
+        if callable(wording) and getattr(wording, "__module__", "") == wordings.__name__ and name not in usage:
+            names = wording.__code__.co_varnames[: wording.__code__.co_argcount]
+            message = wording(*(() if argument == "tables" else "people" for argument in names)).message
+            assert any(pattern.match(message) for pattern in patterns), message

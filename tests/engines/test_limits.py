@@ -1,0 +1,255 @@
+"""What one question may use of the machine, and when its answer leaves."""
+
+import gc
+import os
+import stat
+import time
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+
+import sfumato as sf
+import sfumato.session
+from sfumato.engines.duckdb import DuckDBEngine
+from sfumato.engines.ticks import SHORTEST_NS, STEPS_A_DOUBLING, TICKS_NS, leaving_at_a_tick, next_tick
+from sfumato.engines.watchdog import at_most
+from sfumato.errors import DataUnreadable, EngineFailed, UsageError
+from sfumato.schema.columns import Int, Text
+from sfumato.schema.limits import DEFAULT_SECONDS, Limits
+from sfumato.schema.table import Schema
+from sfumato.schema.unit import Row
+from tests.engines.stores import FORMS, stored_as
+
+ENDLESS = "SELECT COUNT(*) FROM range(1000000000000) AS r(i) WHERE hash(i) % 7 = 8"
+GREEDY = "SELECT length(list(i)) FROM (SELECT i FROM range(100000000) AS r(i))"
+TABLE = pa.table({"x": [1, 2, 3], "s": ["a", "b", "c"]})
+SCHEMA = Schema("data", Row(), {"x": Int(0, 9), "s": Text()})
+COUNT = "SELECT COUNT(*) AS n FROM people"
+Open = Callable[..., sf.Session]
+
+
+# ---- how limits are written
+
+
+@pytest.mark.parametrize(
+    ("written", "size"), [("4 GB", 4 * 10**9), ("64MB", 64 * 10**6), ("2 GiB", 2**31), ("1 TB", 10**12)]
+)
+def test_memory_is_written_with_its_unit(written: str, size: int) -> None:
+    assert Limits(memory=written).memory == size
+
+
+@pytest.mark.parametrize("written", ["4", "4 KB", "much", "", "63 MB", "-4 GB", "4.5 GB", "0 GB", 4, True, "4 GB; x"])
+def test_other_amounts_are_refused(written: Any) -> None:
+    with pytest.raises(UsageError, match="is no amount of memory"):
+        Limits(memory=written)
+
+
+@pytest.mark.parametrize("changes", [{"seconds": 0}, {"seconds": 1.5}, {"seconds": "60"}, {"threads": 0}])
+def test_seconds_and_threads_are_whole_numbers(changes: dict[str, Any]) -> None:
+    with pytest.raises(UsageError):
+        Limits(**changes)
+
+
+def test_defaults() -> None:
+    assert Limits() == Limits(memory=None, seconds=DEFAULT_SECONDS, threads=None)
+    assert sf.Limits is Limits
+
+
+# ---- how the engine keeps them
+
+
+def settings_of(engine: DuckDBEngine) -> dict[str, str]:
+    return dict(engine.run("SELECT name, value FROM duckdb_settings()"))
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_the_engine_is_set_to_its_limits_for_every_source(form: str, tmp_path: Path) -> None:
+    engine = DuckDBEngine(stored_as(form, TABLE, tmp_path), SCHEMA, limits=Limits("1 GiB", 9, 1))
+    found = settings_of(engine)
+    assert (found["memory_limit"], found["threads"]) == ("1.0 GiB", "1")
+    assert found["enable_progress_bar"] == "false"
+    assert {"filter_pushdown", "statistics_propagation"} <= set(found["disabled_optimizers"].split(","))
+    for sql in ("SET memory_limit = '2GB'", "SET threads = 2", "SET temp_directory = '/tmp'", "RESET memory_limit"):
+        with pytest.raises(EngineFailed):
+            engine.run(sql)
+    engine.close()
+
+
+def test_a_question_that_takes_too_long_or_too_much_fails_in_the_same_words() -> None:
+    engine = DuckDBEngine(TABLE, SCHEMA, limits=Limits("64 MB", 1))
+    texts = set()
+    for sql in (ENDLESS, GREEDY, "SELECT error('a mistake')"):
+        start = time.monotonic()
+        with pytest.raises(EngineFailed) as failed:
+            engine.run(sql)
+        assert time.monotonic() - start < 20
+        assert failed.value.__suppress_context__
+        texts.add(str(failed.value))
+        assert engine.run("SELECT COUNT(*) FROM data") == [(3,)]
+    assert len(texts) == 1
+    engine.close()
+
+
+def test_a_failure_at_a_limit_keeps_its_charge(open_crowd: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    session = open_crowd(limits=sf.Limits("64 MB", 1))
+    for number, (sql, age) in enumerate(((ENDLESS, 30), (GREEDY, 31)), start=1):
+        with monkeypatch.context() as changed:
+            changed.setattr(sfumato.session, "emit", lambda *_, sql=sql: sql)
+            with pytest.raises(EngineFailed, match="The charge stands"):
+                session.ask(f"{COUNT} WHERE age > {age}", spend=0.5)
+        assert len(session.history()) == number
+        assert session.budget.spent.epsilon == 0.5 * number
+    assert session.ask(COUNT, spend=0.5).rows
+
+
+def test_a_table_may_be_larger_than_the_memory(tmp_path: Path) -> None:
+    table = pa.table({"x": range(1_000_000), "s": [f"{i:0100d}" for i in range(1000)] * 1000})
+    assert table.nbytes > 100 * 10**6
+    pyarrow.parquet.write_table(table, tmp_path / "data.parquet")
+    for source in (table, tmp_path / "data.parquet"):
+        engine = DuckDBEngine(source, SCHEMA, limits=Limits("64 MB"))
+        assert engine.run("SELECT COUNT(*), SUM(x), COUNT(DISTINCT s) FROM data") == [(10**6, 499_999_500_000, 1000)]
+        engine.close()
+
+
+def test_a_table_that_does_not_fit_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a place for the rest."""
+    real = DuckDBEngine._set_limits
+
+    def without_disk(self: DuckDBEngine, private: Path) -> None:
+        real(self, private)
+        self._connection.execute("SET temp_directory = ''")
+
+    monkeypatch.setattr(DuckDBEngine, "_set_limits", without_disk)
+    path = tmp_path / "data.jsonl"
+    path.write_text("".join(f'{{"x": {i}, "s": "{hash(str(i)):0100d}"}}\n' for i in range(700_000)))
+    with pytest.raises(DataUnreadable, match="does not fit into the memory"):
+        DuckDBEngine(path, SCHEMA, limits=Limits("64 MB", threads=1))
+
+
+def test_what_does_not_fit_into_memory_lies_where_nobody_else_can_look(tmp_path: Path) -> None:
+    engine = DuckDBEngine(TABLE, SCHEMA, limits=Limits("100 MB", 60))
+    spill = Path(settings_of(engine)["temp_directory"])
+    assert stat.S_IMODE(spill.parent.stat().st_mode) == 0o700
+    assert spill.parent.stat().st_uid == os.getuid()
+    many = "SELECT COUNT(*) FROM (SELECT hash(i) AS h, COUNT(*) FROM range(6000000) AS r(i) GROUP BY h)"
+    assert engine.run(many) == [(6_000_000,)]
+    engine.close()
+    assert not spill.parent.exists()
+
+
+def test_the_directory_goes_with_the_engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    engine = DuckDBEngine(TABLE, SCHEMA)
+    assert len(list(tmp_path.iterdir())) == 1
+    with monkeypatch.context() as forked:
+        forked.setattr(os, "getpid", lambda: -1)
+        engine._clean_up()
+    assert len(list(tmp_path.iterdir())) == 1, "a child process leaves it alone"
+    another = DuckDBEngine(TABLE, SCHEMA)
+    del another
+    gc.collect()
+    with pytest.raises(DataUnreadable):
+        DuckDBEngine(TABLE, Schema("data", Row(), {"missing": Int()}))
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+@pytest.mark.slow
+def test_no_progress_is_shown(capfd: pytest.CaptureFixture[str]) -> None:
+    """How far a query has come follows the data."""
+    engine = DuckDBEngine(TABLE, SCHEMA, limits=Limits(seconds=4))
+    with pytest.raises(EngineFailed):
+        engine.run(ENDLESS)
+    engine.close()
+    assert capfd.readouterr() == ("", "")
+
+
+class Interrupted:
+    def __init__(self) -> None:
+        self.at = Event()
+
+    def interrupt(self) -> None:
+        self.at.set()
+
+
+def test_the_watchdog_interrupts_in_time_and_never_afterwards() -> None:
+    slow, quick = Interrupted(), Interrupted()
+    with at_most(0.01, slow):
+        assert slow.at.wait(10)
+    with at_most(0.05, quick):
+        pass
+    time.sleep(0.2)
+    assert not quick.at.is_set()
+
+
+# ---- ticks
+
+
+def test_ticks_lie_at_the_same_places_for_everybody() -> None:
+    assert TICKS_NS[0] == SHORTEST_NS
+    assert TICKS_NS[STEPS_A_DOUBLING] == 2 * SHORTEST_NS
+    ratios = [later / earlier for earlier, later in pairwise(TICKS_NS)]
+    assert max(ratios) < 1.0906
+    assert TICKS_NS[-1] > 24 * 3600 * 10**9 / 2
+
+
+def test_the_next_tick_is_the_first_that_is_not_before() -> None:
+    for tick, later in pairwise(TICKS_NS):
+        assert next_tick(tick) == tick
+        assert next_tick(tick + 1) == later
+    assert next_tick(0) == next_tick(1) == SHORTEST_NS
+    assert next_tick(TICKS_NS[-1] + 1) == 2 * TICKS_NS[-1]
+
+
+class Clock:
+    """Goes on only when somebody works or sleeps; sleeping stops short, as systems may."""
+
+    def __init__(self) -> None:
+        self.now = 17
+
+    def __call__(self) -> int:
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        self.now += max(1, int(seconds * 1e9 * 0.7))
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_all_times_within_one_tick_leave_together(fails: bool) -> None:
+    left: dict[int, set[int]] = {}
+    for elapsed in [1, 10, 4_999_999, 5_000_000, 5_000_001, 5_400_000, 5_452_539, 5_452_540, 10**7, 3 * 10**9]:
+        clock = Clock()
+        try:
+            with leaving_at_a_tick(clock, clock.sleep):
+                clock.now += elapsed
+                if fails:
+                    raise EngineFailed("of whatever cause")
+        except EngineFailed:
+            assert fails
+        left.setdefault(next_tick(elapsed), set()).add(clock.now - 17)
+    assert all(times == {tick} for tick, times in left.items())
+    assert len(left) == 5
+
+
+def test_a_session_answers_and_fails_at_ticks(open_crowd: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    session = open_crowd()
+    real = DuckDBEngine.run
+
+    def failing(self: DuckDBEngine, sql: str) -> Any:
+        raise EngineFailed("of whatever cause")
+
+    for number, run in enumerate((real, failing)):
+        monkeypatch.setattr(DuckDBEngine, "run", run)
+        start = time.monotonic_ns()
+        try:
+            session.ask(f"{COUNT} WHERE age > {number}", spend=0.5)
+        except EngineFailed:
+            assert run is failing
+        assert time.monotonic_ns() - start >= SHORTEST_NS

@@ -1,0 +1,223 @@
+"""Cells, different values, people and open keys: what an engine finds, and how far one unit can move it.
+
+Tables are small and random, of values at and beyond every edge; each is asked with and without each of its units.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from fractions import Fraction
+from math import floor, inf, isnan, nan
+from random import Random
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from sfumato.audit.replay import integers_of
+from sfumato.engines.arrange import gather
+from sfumato.engines.duckdb import DuckDBEngine
+from sfumato.engines.emit import emit
+from sfumato.kernel.certify import Certified, certify
+from sfumato.kernel.cost import Cost
+from sfumato.kernel.gate import Found
+from sfumato.plan.nodes import Grid, Plan
+from sfumato.plan.parts import parts
+from sfumato.query.allocate import allocate
+from sfumato.query.bind import bind
+from sfumato.query.rewrite import rewrite
+from sfumato.query.sql import parse
+from sfumato.schema.columns import Category, Float, Int, Text
+from sfumato.schema.table import Schema
+from sfumato.schema.unit import Person, Row, Unit
+from tests.engines.brute_force import Emit, twin
+
+COLUMNS = {"x": Float(-2, 5), "n": Int(0, 9), "g": Category(["a", "b"]), "free": Text()}
+XS = [-inf, -9.0, -2.0, -1.999999, 0.25, 1.5, 4.999999, 5.0, 1e308, inf, nan, None]
+NS = [-(2**62), -1, 0, 3, 5, 9, 10, 2**62, None]
+GS, FREE = ["a", "b", "undeclared", None], ["red", "blue", "", "red ", None]
+UNITS = (Row(), Person("who", max_rows=3, max_groups=2), Person("who", max_rows=1))
+QUESTIONS = (
+    "SELECT MEDIAN(x), MIN(n) FROM t",
+    "SELECT g, HISTOGRAM(x, 4), MODE(n) FROM t GROUP BY g",
+    "SELECT CDF(n, 5), MODE(g), COUNT(*) FROM t WHERE n <> 3 OR x IS NULL",
+    "SELECT g, COUNT(DISTINCT n), COUNT(DISTINCT x) FROM t GROUP BY g",
+    "SELECT COUNT(DISTINCT free) FROM t",
+)
+PEOPLE = "SELECT g, COUNT(DISTINCT who), SUM(n) FROM t GROUP BY g"
+OPEN = (
+    "SELECT free, COUNT(*), SUM(n) FROM t GROUP BY free",
+    "SELECT free, g, QUANTILE(x, 0.25), COUNT(DISTINCT n) FROM t GROUP BY free, g",
+)
+
+
+def rows(choose: Random, count: int) -> list[dict[str, Any]]:
+    return [
+        {
+            "x": choose.choice(XS),
+            "n": choose.choice(NS),
+            "g": choose.choice(GS),
+            "free": choose.choice(FREE),
+            "who": choose.choice([1, 1, 1, 2, 3, None]),
+        }
+        for _ in range(count)
+    ]
+
+
+def table(found: list[dict[str, Any]]) -> pa.Table:
+    types = {"x": pa.float64(), "n": pa.int64(), "g": pa.string(), "free": pa.string(), "who": pa.int64()}
+    return pa.table({name: pa.array([row[name] for row in found], kind) for name, kind in types.items()})
+
+
+def certified(question: str, unit: Unit, *, opened: bool = False) -> tuple[Certified, Schema]:
+    schema = Schema("t", unit, COLUMNS)
+    bound = bind(parse(question), schema)
+    price = Cost("rho" if opened else "epsilon", Fraction(1))
+    plan = allocate(bound, rewrite(bound), schema, price, Fraction(1, 1000))
+    return certify(plan, schema, price.currency), schema
+
+
+def found(plan: Plan, schema: Schema, data: list[dict[str, Any]], write: Emit = emit) -> Found:
+    engine = DuckDBEngine(table(data), schema)
+    try:
+        return gather(plan, [engine.run(write(part.plan, schema)) for part in parts(plan)])
+    finally:
+        engine.close()
+
+
+def without_each(data: list[dict[str, Any]], unit: Unit) -> Iterator[list[dict[str, Any]]]:
+    if isinstance(unit, Row):
+        yield from ([row for place, row in enumerate(data) if place != gone] for gone in range(len(data)))
+    else:
+        yield from ([row for row in data if row["who"] != gone] for gone in (1, 2, 3))
+
+
+def worst(question: str, unit: Unit, write: Emit = emit, tables: int = 4) -> float:
+    """The largest change by one unit, as a part of what is certified."""
+    choose, largest = Random(question), 0.0
+    claim, schema = certified(question, unit)
+    bounds = [one.sensitivity.bound for one in claim.releases]
+    for size in [7, 9, 12, *[10] * tables][:tables]:
+        data = rows(choose, size)
+        whole = integers_of(claim.plan, found(claim.plan, schema, data, write).entries)
+        for fewer in without_each(data, unit):
+            less = integers_of(claim.plan, found(claim.plan, schema, fewer, write).entries)
+            for one, other, bound in zip(whole, less, bounds, strict=True):
+                moved = sum(abs(a - b) for a, b in zip(one, other, strict=True))
+                largest = max(largest, moved / bound)
+    return largest
+
+
+@pytest.mark.parametrize("unit", UNITS, ids=str)
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_no_unit_moves_more_than_is_certified(question: str, unit: Unit) -> None:
+    assert 0 < worst(question, unit) <= 1
+
+
+@pytest.mark.parametrize("unit", UNITS[1:], ids=str)
+def test_a_person_is_counted_in_no_more_than_max_groups(unit: Unit) -> None:
+    assert 0 < worst(PEOPLE, unit, tables=20) <= 1
+
+
+@pytest.mark.parametrize(
+    ("question", "right", "wrong"),
+    [
+        (QUESTIONS[0], "CASE WHEN n > most THEN most ELSE n END", "n"),
+        (QUESTIONS[3], 'chosen = f"ranked WHERE rank <= {plan.unit.max_rows}"', 'chosen = "ranked"'),
+        (PEOPLE, 'pairs = f"ranked WHERE rank <= {unit.max_groups}"', 'pairs = "ranked"'),
+    ],
+    ids=["rows in a cell", "different values of a person", "groups of a person"],
+)
+def test_a_twin_that_does_not_bound_is_flagged(question: str, right: str, wrong: str) -> None:
+    assert worst(question, Person("who", max_rows=1), twin((right, wrong)), tables=12) > 1
+
+
+# ---- what is found
+
+
+def cell(grid: Grid, value: float | None) -> int | None:
+    if value is None or isnan(value):
+        return None
+    if value <= grid.lower or value >= grid.upper:
+        return 0 if value <= grid.lower else grid.size - 1
+    return min(floor((Fraction(value) - grid.lower) / grid.width), grid.size - 1)
+
+
+@pytest.mark.parametrize(
+    ("question", "name"), [("SELECT HISTOGRAM(x, 7) FROM t", "x"), ("SELECT CDF(n, 4) FROM t", "n")]
+)
+def test_each_row_is_counted_in_its_cell(question: str, name: str) -> None:
+    claim, schema = certified(question, Row())
+    grid = claim.plan.measures[0].aggregate.cells  # type: ignore[union-attr]
+    data = rows(Random(7), 300)
+    ((counted,),) = found(claim.plan, schema, data).entries
+    expected = Counter(cell(grid, row[name]) for row in data)
+    del expected[None]
+    assert dict(zip(counted.places.tolist(), counted.counts.tolist(), strict=True)) == dict(sorted(expected.items()))  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("lower", [0.0, 0.1, -3.7, 1e-9, 1e9])
+def test_values_at_the_edges_of_cells_count_once_and_in_range(lower: float) -> None:
+    schema = Schema("t", Row(), {"x": Float(lower, lower + 0.3)})
+    bound = bind(parse("SELECT HISTOGRAM(x, 3) FROM t"), schema)
+    plan = allocate(bound, rewrite(bound), schema, Cost("epsilon", Fraction(1)))
+    edges = [lower + i * 0.1 for i in range(-1, 5)]
+    near = [value + side * abs(value) * 2.0**-52 for value in edges for side in (-1, 0, 1)]
+    engine = DuckDBEngine(pa.table({"x": near}), schema)
+    ((counted,),) = gather(plan, [engine.run(emit(part.plan, schema)) for part in parts(plan)]).entries
+    engine.close()
+    assert counted.fit(3)  # type: ignore[union-attr]
+    assert counted.counts.sum() == len(near)  # type: ignore[union-attr]
+
+
+def test_different_values_and_people_are_counted() -> None:
+    unit = Person("who", max_rows=1000, max_groups=2)
+    claim, schema = certified("SELECT g, COUNT(DISTINCT n), COUNT(DISTINCT who) FROM t GROUP BY g", unit)
+    data = rows(Random(3), 200)
+    entries = found(claim.plan, schema, data).entries
+    kept = [row for row in data if row["who"] is not None]
+    assert list(entries) == [
+        (
+            len({row["n"] for row in kept if row["g"] == letter and row["n"] is not None}),
+            len({row["who"] for row in kept if row["g"] == letter}),
+        )
+        for letter in "ab"
+    ]
+
+
+@pytest.mark.parametrize("question", OPEN)
+def test_open_keys_come_with_the_number_of_their_units(question: str) -> None:
+    data = rows(Random(5), 120)
+    for unit, who in ((Row(), None), (Person("who", max_rows=1000, max_groups=100), "who")):
+        claim, schema = certified(question, unit, opened=True)
+        got = found(claim.plan, schema, data)
+        kept = [row for row in data if row["free"] is not None and (who is None or row[who] is not None)]
+        grouped = "GROUP BY free, g" in question
+        units: dict[Any, set[Any]] = {}
+        for place, row in enumerate(kept):
+            group = (row["free"], "ab".index(row["g"])) if grouped and row["g"] in ("a", "b") else (row["free"], 0)
+            if not grouped or row["g"] in ("a", "b"):
+                units.setdefault(group, set()).add(place if who is None else row[who])
+        assert got.groups is not None
+        assert got.units is not None
+        assert dict(zip(got.groups, got.units.tolist(), strict=True)) == {k: len(v) for k, v in units.items()}
+
+
+def test_of_open_keys_a_person_holds_max_groups() -> None:
+    claim, schema = certified(OPEN[0], Person("who", max_rows=3, max_groups=2), opened=True)
+    data = [{"x": 1.0, "n": 1, "g": "a", "free": f"key {i}", "who": 1} for i in range(50)]
+    got = found(claim.plan, schema, data)
+    assert got.units is not None
+    assert got.units.tolist() == [1, 1]
+    assert sum(row[0] for row in got.entries) <= 3  # type: ignore[misc]
+
+
+def test_an_open_key_that_is_missing_is_nobodys() -> None:
+    claim, schema = certified(OPEN[0], Row(), opened=True)
+    got = found(claim.plan, schema, [{"x": 1.0, "n": 1, "g": "a", "free": None, "who": 1}])
+    assert got == Found([], [], got.units)
+
+
+def test_every_statement_of_a_question_is_one_part() -> None:
+    claim, _ = certified("SELECT MEDIAN(x), MAX(x), COUNT(*), HISTOGRAM(x, 3), COUNT(DISTINCT n) FROM t", Row())
+    made = [(part.kind, part.measures) for part in parts(claim.plan)]
+    assert made == [("numbers", (1,)), ("cells", (0,)), ("cells", (2,)), ("distinct", (3,))]

@@ -1,0 +1,268 @@
+"""An answer for people: text, notebook, page and picture, with cells of every kind."""
+
+import json
+from dataclasses import replace
+from datetime import date
+from typing import Any
+
+import pytest
+
+from sfumato.errors import UsageError
+from sfumato.query import display, picture
+from sfumato.query.finish import Answer
+from tests.plots.reading import fetches_nothing, read, runs_nothing_foreign
+from tests.query.asking import walk
+from tests.query.test_finish import answered
+
+BINS = [{"low": 10.0 * i, "high": 10.0 * i + 10, "count": count} for i, count in enumerate((5, -2, 40))]
+POINTS = [{"at": 0, "share": 0.1}, {"at": 10, "share": 0.5}, {"at": 20, "share": 1.0}]
+EVIL = "<script>alert(1)</script><img src=x onerror=alert(2)>"
+
+
+class Made(Answer):
+    """An answer whose error bars are given, as those of later aggregates are."""
+
+    def interval(self, confidence: float = 0.95) -> Any:
+        return self._numbers[0]
+
+
+def made(rows: list[dict[str, Any]], intervals: list[dict[str, Any]], keys: tuple[str, ...] = ()) -> Answer:
+    """An answer of these rows: any cell, any error bar."""
+    columns = walk("SELECT sex, COUNT(*) AS n FROM people GROUP BY sex").draft.columns
+    named = [replace(columns[0 if name in keys else 1], name=name) for name in rows[0]]
+    plain = answered(walk("SELECT COUNT(*) AS n FROM people"), [(5,)])
+    parts = {name: getattr(plain, name) for name in Answer.__dataclass_fields__}
+    changes = {"rows": rows, "columns": tuple(rows[0]), "_numbers": (intervals, tuple(named), ())}
+    return Made(**{**parts, **changes})
+
+
+@pytest.fixture
+def by_sex() -> Answer:
+    walked = walk("SELECT sex, COUNT(*) AS n, AVG(income) AS income FROM people GROUP BY sex")
+    return replace(answered(walked, [(1234, 5, 600), (20, -7, 20)]), more=5)
+
+
+# ---- text
+
+
+def test_an_answer_prints_as_a_table_with_its_sentences(by_sex: Answer) -> None:
+    lines = str(by_sex).splitlines()
+    assert lines[0].split() == ["sex", "n", "n", "±", "income", "income", "±"]
+    assert lines[2].split()[:3] == ["f", "1,234", "12"]
+    assert lines[4:] == [
+        "± at 95 %. Protects one row.",
+        "Cost epsilon 0.5. Spent in all epsilon 0.5; left epsilon 2.5.",
+        "About 5 more questions like this fit.",
+        *by_sex.notes,
+    ]
+    assert len(by_sex.notes) == 2
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        (0, "No other question at this price fits"),
+        (1, "1 more question like this fits."),
+        (2000, "2,000 more questions"),
+    ],
+)
+def test_how_many_more(more: int, says: str) -> None:
+    assert says in display.more_in_words(more)
+
+
+def test_an_answer_without_rows_still_prints(by_sex: Answer) -> None:
+    _, columns, mechanisms = by_sex._numbers
+    nothing = replace(by_sex, rows=[], _numbers=((), columns, mechanisms))
+    assert str(nothing).splitlines()[0].split() == ["sex", "n", "n", "±", "income", "income", "±"]
+    assert "<table>" in nothing._repr_html_()
+    assert "<table>" in nothing.to_html()
+    with pytest.raises(UsageError, match="nothing to draw"):
+        nothing.plot()
+
+
+@pytest.mark.parametrize(
+    ("interval", "shown"),
+    [
+        ((3, 13), 5),
+        ((3, 14), 5.5),
+        ((0.5, 1.5), 0.5),
+        (None, "–"),
+        ((None, 5), "≤ 5"),
+        ((2.5, float("inf")), "≥ 2.50"),
+        ((None, None), "–"),
+        ([(0, 2), (0, 10)], 5),
+        ([(None, None)], "–"),
+        ([], "–"),
+    ],
+)
+def test_half_of_an_error_bar(interval: Any, shown: Any) -> None:
+    assert display.half(interval) == shown
+
+
+def test_lists_are_small_bars() -> None:
+    assert display.blocks(BINS) == "▂▁█"
+    assert display.blocks(POINTS) == "▂▅█"
+    assert display.blocks([{"low": 0, "high": 1, "count": -3}]) == "▁"
+    long = [{"at": place, "share": place / 999} for place in range(1000)]
+    assert len(display.blocks(long)) == display.MOST_BLOCKS
+    assert display.blocks(long)[-1] == "█"
+
+
+def test_cells_of_every_kind_print_and_leave_as_json() -> None:
+    pairs = [(0, 10), (-7, 3), (35, 45)]
+    answer = made(
+        [{"sex": "f", "h": BINS, "mode": "red", "low": None}],
+        [{"h": pairs, "mode": None, "low": (None, 4)}],
+        keys=("sex",),
+    )
+    line = str(answer).splitlines()[2]
+    assert line.split() == ["f", "▂▁█", "5", "red", "–", "–", "≤", "4"]
+    content = json.loads(json.dumps(answer.to_dict()))
+    assert content["rows"][0]["h"] == BINS
+    assert content["intervals"] == [{"h": [list(pair) for pair in pairs], "mode": None, "low": [None, 4]}]
+    page = answer.to_html()
+    assert "▂▁█" in page
+    assert "▂▁█" in answer._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("cell", "shown"), [(0.0, "0.00"), (0.00372, "0.0037"), (-0.05, "-0.05"), (1234.567, "1,234.57")]
+)
+def test_small_numbers_keep_their_digits(cell: float, shown: str) -> None:
+    answer = made([{"x": cell}], [{"x": (cell, cell)}])
+    assert str(answer).splitlines()[2].split()[0] == shown
+    for html in (answer.to_html(), answer._repr_html_()):
+        assert read(html).all("td")[0].text == shown
+
+
+# ---- notebook and page
+
+
+def test_a_notebook_shows_the_table_price_and_notes(by_sex: Answer) -> None:
+    fragment = by_sex._repr_html_()
+    reader = read(fragment)
+    assert [cell.text for cell in reader.all("th")] == ["sex", "n", "n ±", "income", "income ±"]
+    assert [cell.text for cell in reader.all("td")][:3] == ["f", "1,234", "12"]
+    for part in ("left epsilon 2.5", "Protects one row", "About 5 more", by_sex.notes[0]):
+        assert part in fragment
+    assert not reader.all("script")
+
+
+def test_a_notebook_shows_the_first_rows_of_many() -> None:
+    walked = walk("SELECT visit, COUNT(*) AS n FROM people GROUP BY visit")
+    fragment = answered(walked, [(place,) for place in range(1000)])._repr_html_()
+    assert len(read(fragment).all("tr")) == 1 + display.MOST_IN_NOTEBOOK
+    assert "The first 100 of 1,000 rows." in fragment
+
+
+def test_a_page_is_one_file_that_fetches_nothing(by_sex: Answer, tmp_path: Any) -> None:
+    place = tmp_path / "answer.html"
+    text = by_sex.to_html(place)
+    assert place.read_text(encoding="utf-8") == text == by_sex.to_html()
+    reader = read(text)
+    runs_nothing_foreign(reader)
+    fetches_nothing(reader)
+    assert len(reader.all("figure")) == 2
+    for part in (*by_sex.notes, "at most 62.3 %", "epsilon 0.5", "the question"):
+        assert part in text
+    assert "Plotly" in text
+
+
+def test_a_page_that_cannot_be_written_says_so(by_sex: Answer, tmp_path: Any) -> None:
+    with pytest.raises(UsageError, match="cannot be written"):
+        by_sex.to_html(tmp_path)
+
+
+def test_no_name_and_no_key_runs_as_a_script(monkeypatch: pytest.MonkeyPatch) -> None:
+    answer = made([{EVIL + "k": EVIL, EVIL: 3, "h": BINS}], [{EVIL: (1, 5), "h": [(0, 1)] * 3}], keys=(EVIL + "k",))
+    answer = replace(answer, question=f"SELECT '{EVIL}'", unit=EVIL, notes=(EVIL,), when=EVIL, cached=True)
+    page = read(answer.to_html())
+    runs_nothing_foreign(page)
+    assert len(page.all("script")) == 4  # plotly.js, page.js and two figures
+    fragment = read(answer._repr_html_())
+    assert {element.tag for element in fragment.elements} <= {
+        *("div", "table", "thead", "tbody", "tr", "th", "td", "p", "small", "br"),
+    }
+    assert any(EVIL in cell.text for cell in fragment.all("td"))
+    # The same check finds a page that forgets to escape.
+    monkeypatch.setattr("sfumato.plots.page.escape", lambda text, quote=True: text)
+    broken = read(answer._repr_html_())
+    assert broken.all("script")
+
+
+# ---- pictures
+
+
+def test_text_keys_are_bars(by_sex: Answer) -> None:
+    assert by_sex.plot().data[0].type == "bar"
+
+
+def test_whole_numbers_and_dates_are_steps_in_a_band() -> None:
+    walked = walk("SELECT grade, COUNT(*) AS n FROM people GROUP BY grade ORDER BY n DESC")
+    answer = answered(walked, [(10,), (30,), (20,)])
+    lower, upper, line = answer.plot().data
+    assert (list(line.x), list(line.y), line.line.shape) == ([1, 2, 3], [10, 30, 20], "hvh")
+    assert [(low, high) for low, high in zip(lower.y, upper.y, strict=True)] == [row["n"] for row in answer.interval()]
+    days = [date(2026, 1, day) for day in (3, 1, 2)]
+    dated = made([{"day": day, "n": day.day} for day in days], [{"n": (0, 5)}] * 3, keys=("day",))
+    assert list(dated.plot().data[2].x) == ["2026-01-01", "2026-01-02", "2026-01-03"]
+    assert list(dated.plot().data[2].y) == [1, 2, 3]
+
+
+def test_two_numbers_or_two_keys_are_bars() -> None:
+    two = made([{"k": 1, "n": 4}, {"k": 2, "n": 5}], [{"n": (3, 5)}, {"n": (4, 6)}], keys=("k",))
+    assert two.plot().data[0].type == "bar"
+    both = made([{"k": k, "l": 1, "n": 4} for k in range(5)], [{"n": (3, 5)}] * 5, keys=("k", "l"))
+    assert list(both.plot().data[0].x) == ["0, 1", "1, 1", "2, 1", "3, 1", "4, 1"]
+    yes = made([{"k": k, "n": 4} for k in (True, False, True)], [{"n": (3, 5)}] * 3, keys=("k",))
+    assert yes.plot().data[0].type == "bar"
+
+
+def test_a_histogram_is_drawn_with_bins_as_wide_as_they_are() -> None:
+    (drawn,) = made([{"h": BINS}], [{"h": [(0, 10), (-7, 3), (35, 45)]}]).plot().data
+    assert (list(drawn.x), list(drawn.y), list(drawn.width)) == ([5, 15, 25], [5, -2, 40], [10, 10, 10])
+    assert list(drawn.error_y.array) == [5, 5, 5]
+
+
+def test_bins_of_whole_numbers_touch() -> None:
+    bins = [{"low": 1, "high": 1, "count": 3}, {"low": 2, "high": 3, "count": 4}]
+    (drawn,) = made([{"h": bins}], [{"h": [(2, 4), (3, 5)]}]).plot().data
+    assert (list(drawn.x), list(drawn.width)) == ([1, 2.5], [1, 2])
+    first, _ = made([{"k": k, "h": bins} for k in "ab"], [{"h": None}] * 2, keys=("k",)).plot().data
+    assert list(first.x) == [0.5, 1.5, 3.5]
+
+
+def test_histograms_of_groups_are_steps_each() -> None:
+    answer = made([{"k": k, "h": BINS} for k in "ab"], [{"h": None}] * 2, keys=("k",))
+    first, second = answer.plot().data
+    assert (first.name, second.name) == ("a", "b")
+    assert (list(first.x), list(first.y)) == ([0, 10, 20, 30], [5, -2, 40, 40])
+
+
+def test_a_cdf_is_steps_up() -> None:
+    lower, upper, line = made([{"c": POINTS}], [{"c": [(0.0, 0.2), (0.4, 0.6), (1.0, 1.0)]}]).plot().data
+    assert (list(line.x), list(line.y), line.line.shape) == ([0, 10, 20], [0.1, 0.5, 1.0], "hv")
+    assert (list(lower.y), list(upper.y)) == ([0.0, 0.4, 1.0], [0.2, 0.6, 1.0])
+    groups = made([{"k": k, "c": POINTS} for k in "ab"], [{"c": [(0, 1)] * 3}] * 2, keys=("k",))
+    assert [trace.name for trace in groups.plot().data] == ["a", "b"]
+
+
+def test_an_end_that_is_unknown_gets_no_whisker() -> None:
+    (drawn,) = made([{"q": 7.0}], [{"q": (None, 9.0)}]).plot().data
+    assert (list(drawn.error_y.array), list(drawn.error_y.arrayminus)) == ([2.0], [0.0])
+    (drawn,) = made([{"q": 7.0}], [{"q": (float("-inf"), 9.0)}]).plot().data
+    assert list(drawn.error_y.arrayminus) == [0.0]
+
+
+@pytest.mark.parametrize("cell", ["red", None, True, []])
+def test_what_is_no_number_is_not_drawn(cell: Any) -> None:
+    answer = made([{"mode": cell, "n": 3}], [{"mode": None, "n": (1, 5)}])
+    with pytest.raises(UsageError, match='"mode" has nothing to draw'):
+        answer.plot("mode")
+    assert not picture.is_drawable(answer, "mode")
+    assert len(read(answer.to_html()).all("figure")) == 1
+
+
+def test_labels_are_shown_and_not_read() -> None:
+    answer = made([{"k": EVIL, "h": BINS}, {"k": "b", "h": BINS}], [{"h": None}] * 2, keys=("k",))
+    assert "<" not in answer.plot().data[0].name

@@ -1,0 +1,104 @@
+"""What error bars do not cover, in sentences that follow from the plan; and the price in words."""
+
+from fractions import Fraction
+
+import pytest
+
+import sfumato as sf
+from sfumato.accounting import membership_advantage, posterior
+from sfumato.kernel.certify import certify
+from sfumato.ledger.terms import Amount, Terms
+from sfumato.query.allocate import allocate
+from sfumato.query.bind import bind
+from sfumato.query.notes import notes, price_in_words
+from sfumato.query.rewrite import rewrite
+from sfumato.query.sql import parse
+from sfumato.schema.table import Schema
+from tests.query.asking import COLUMNS, EPSILON, walk
+
+PERSON = sf.Person("user_id", max_rows=20, max_groups=3)
+
+
+def said(question: str, unit: sf.Row | sf.Person | None = None) -> tuple[str, ...]:
+    schema, price = Schema("people", unit or sf.Row(), COLUMNS), Terms(EPSILON).price(Fraction(1, 2))
+    bound = bind(parse(question), schema)
+    draft = rewrite(bound)
+    return notes(certify(allocate(bound, draft, schema, price), schema, price.currency), draft.columns)
+
+
+def test_a_count_of_rows_hides_nothing() -> None:
+    assert said("SELECT COUNT(*) FROM people") == ()
+    assert said("SELECT COUNT(age) FROM people WHERE income > 5") == ()
+
+
+def test_every_clamped_column_is_named_with_its_bounds_once() -> None:
+    assert said("SELECT SUM(income) AS s, AVG(income) AS a, STDDEV(income) AS d, COUNT(*) AS n FROM people") == (
+        "s, a, d: a value of income below 0 counts as 0, one above 200,000 as 200,000; "
+        "error bars do not cover what that changes.",
+    )
+    first, second = said("SELECT SUM(age) AS s, AVG(debt) AS a FROM people")
+    assert first.startswith("s: a value of age below 0 counts as 0, one above 120 as 120;")
+    assert second.startswith("a: a value of debt below -5,000 counts as -5,000, one above -10 as -10;")
+
+
+def test_an_expression_is_named_by_its_columns() -> None:
+    (note,) = said("SELECT SUM(income - 2 * age) AS s FROM people")
+    assert note.startswith("s: a value of the expression of age, income below -240 counts as -240, one above 200,000")
+
+
+@pytest.mark.parametrize("column", ["income", "age"])
+def test_the_bounds_told_are_those_of_the_plan(column: str) -> None:
+    """Other bounds, other sentences: nothing here is typed in by hand."""
+    schema = Schema("people", sf.Row(), {column: sf.Int(-7, 13)})
+    walked = walk(f"SELECT AVG({column}) AS a FROM people", schema=schema)
+    (note,) = notes(walked.certified, walked.draft.columns)
+    assert "below -7 counts as -7, one above 13 as 13" in note
+
+
+def test_a_persons_limits_are_told() -> None:
+    assert said("SELECT COUNT(*) FROM people", PERSON) == (
+        "A person counts with at most 20 rows; error bars do not cover what is cut off beyond that.",
+    )
+    (one,) = said("SELECT COUNT(*) FROM people", sf.Person("user_id", max_rows=1))
+    assert one.startswith("A person counts with at most 1 row;")
+    rows, keys = said("SELECT sex, COUNT(*) FROM people GROUP BY sex", PERSON)
+    assert rows.startswith("A person counts with at most 20 rows in at most 3 groups;")
+    assert keys == "Rows with a sex other than the 2 declared are in no group."
+
+
+def test_keys_of_whole_numbers_say_their_range() -> None:
+    assert said("SELECT COUNT(*) FROM people GROUP BY visit") == (
+        "Rows with a visit outside 1 to 1,000 are in no group.",
+    )
+
+
+@pytest.mark.parametrize(
+    "call", ["MEDIAN(age)", "QUANTILE(age, 0.1)", "MIN(age)", "HISTOGRAM(age, 11)", "CDF(age, 11)"]
+)
+def test_lines_of_cells_end_at_the_bounds(call: str) -> None:
+    (note,) = said(f"SELECT {call} AS x FROM people")
+    assert note.startswith("x: a value of age below 0 counts as 0, one above 120 as 120;")
+    (note,) = said(f"SELECT {call} AS x FROM people".replace("age", "height"))
+    assert note.startswith("x: a value of height below 0.5 counts as 0.5, one above 2.5 as 2.5;")
+
+
+def test_a_mode_says_that_it_has_no_error_bar() -> None:
+    (note,) = said("SELECT MODE(sex) AS x FROM people")
+    assert note.startswith("x: a most frequent value has no error bar;")
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 0.5, 1, 3, 1000])
+def test_the_price_promises_nothing_too_much(epsilon: float) -> None:
+    words = price_in_words(Amount(epsilon, 0.0))
+    low, high = (float(word) / 100 for word in words.replace(" %", "").rstrip(".").split() if word[:1].isdigit())
+    least, most = posterior(Fraction(1, 2), epsilon)
+    assert least - 0.001 <= low <= least
+    assert most <= high <= most + 0.001
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 0.5, 3])
+def test_with_delta_the_price_is_that_of_the_best_guess(epsilon: float) -> None:
+    words = price_in_words(Amount(epsilon, 1e-3))
+    right = next(float(word) / 100 for word in words.split() if word[:1].isdigit())
+    best = (1 + membership_advantage(epsilon, 1e-3)) / 2
+    assert best <= right <= best + 0.001

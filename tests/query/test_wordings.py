@@ -1,0 +1,49 @@
+"""Every wording of questions and declarations, rendered once: it says what happened and what to do next."""
+
+import inspect
+from typing import Any, get_type_hints
+
+import pytest
+
+from sfumato.errors import SfumatoError
+from sfumato.query import wordings as of_questions
+from sfumato.schema import wordings as of_declarations
+
+SAMPLES: dict[str, tuple[Any, ...]] = {
+    "error_depends": ("income",),
+    "which_column": (["n", "income"],),
+    "error_out_of_reach": ("1e-09", "999000"),
+    "one_of_spend_and_error": (),
+    "no_script": (),
+    "not_drawable": ("mode",),
+    "part_refused": ("a condition", "1 = 1) OR (2 = 2"),
+    "nothing_asked": (),
+    "part_not_text": ("a condition", "int"),
+    "parts_differ": (),
+    "keys_need_delta": ("town",),
+    "delta_unused": (),
+    "too_large": (),
+    "argument_wrong": ("ROUND", "whole numbers"),
+    "keys_endless": ("LEFT(…)",),
+    "not_a_date": ("'yesterday'",),
+}
+WORDINGS = {
+    name: function
+    for module in (of_questions, of_declarations)
+    for name, function in vars(module).items()
+    if inspect.isfunction(function) and function.__module__ == module.__name__
+}
+
+
+def test_every_wording_has_a_sample() -> None:
+    assert set(WORDINGS) == set(SAMPLES)
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_it_says_what_happened_and_what_to_do(name: str) -> None:
+    error = WORDINGS[name](*SAMPLES[name])
+    assert isinstance(error, SfumatoError)
+    assert type(error) is get_type_hints(WORDINGS[name])["return"]
+    for sentence in (error.message, error.hint):
+        assert sentence.endswith((".", "?", ")"))
+        assert len(sentence) > 15

@@ -1,0 +1,271 @@
+"""Quantiles, modes, histograms, running shares, different values, discovered keys and batches, end to end."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from scipy.stats import binom
+
+import sfumato as sf
+from sfumato.errors import BudgetExceeded, Refused, UsageError
+from sfumato.kernel.entropy import SystemEntropy
+from sfumato.kernel.selection import KeySelection
+
+COLUMNS: dict[str, Any] = {
+    "age": sf.Int(0, 99),
+    "income": sf.Float(0, 1000),
+    "town": sf.Text(),
+    "sex": sf.Category(["f", "m"]),
+    "member": sf.Category([True, False]),
+}
+PURE, ZCDP = sf.Budget(epsilon=10**9), sf.Budget(epsilon=10**9, delta=1e-4)
+RICH = 10**6
+
+
+def people(count: int = 4000) -> pa.Table:
+    place = np.arange(count)
+    return pa.table(
+        {
+            "who": place // 2,
+            "age": place % 100,
+            "income": (place * 7919 % 100_003) / 100.003,
+            "town": np.where(place % 10 < 7, "Ulm", np.where(place % 10 < 9, "Bonn", "Köln")),
+            "sex": np.where(place % 3 == 0, "f", "m"),
+            "member": place % 4 == 0,
+        }
+    )
+
+
+def session(place: Path, budget: sf.Budget = PURE, unit: Any = None, table: pa.Table | None = None) -> sf.Session:
+    return sf.protect(
+        people() if table is None else table,
+        table="people",
+        unit=unit or sf.Row(),
+        columns=COLUMNS,
+        budget=budget,
+        ledger=place / "people.ledger",
+    )
+
+
+BUDGETS = pytest.mark.parametrize("budget", [PURE, ZCDP], ids=["epsilon", "rho"])
+UNITS = pytest.mark.parametrize("unit", [sf.Row(), sf.Person("who", 2, 2)], ids=["row", "person"])
+
+
+@BUDGETS
+@UNITS
+def test_with_much_spent_answers_are_the_truth(tmp_path: Path, budget: sf.Budget, unit: Any) -> None:
+    table = people()
+    with session(tmp_path, budget, unit) as asked:
+        (row,) = asked.ask(
+            "SELECT MEDIAN(age) AS m, QUANTILE(income, 0.1) AS low, QUANTILE(income, 0.9) AS high, MIN(age) AS first, "
+            "MAX(age) AS last, MODE(sex) AS sex, MODE(member) AS member, COUNT(DISTINCT age) AS ages, "
+            "HISTOGRAM(age, 4) AS h, CDF(income, 5) AS c FROM people",
+            spend=RICH,
+        ).rows
+    incomes = np.sort(np.asarray(table["income"]))
+    assert abs(row["m"] - 49.5) <= 1
+    assert row["low"] == pytest.approx(np.quantile(incomes, 0.1), abs=1)
+    assert row["high"] == pytest.approx(np.quantile(incomes, 0.9), abs=1)
+    assert (row["first"], row["last"], row["sex"], row["member"], row["ages"]) == (0, 99, "m", False, 100)
+    assert row["h"] == [{"low": 25 * i, "high": 25 * i + 24, "count": 1000} for i in range(4)]
+    assert [point["at"] for point in row["c"]] == [200.0, 400.0, 600.0, 800.0, 1000.0]
+    assert [point["share"] for point in row["c"]] == pytest.approx([0.2, 0.4, 0.6, 0.8, 1.0], abs=0.001)
+
+
+@BUDGETS
+def test_they_work_in_groups_and_are_free_when_asked_again(tmp_path: Path, budget: sf.Budget) -> None:
+    question = "SELECT sex, MEDIAN(age) AS m, MODE(member) AS mode, HISTOGRAM(income, 3) AS h FROM people GROUP BY sex"
+    with session(tmp_path, budget) as asked:
+        first = asked.ask(question, spend=10)
+        again = asked.ask(question, spend=10)
+        assert again.cached
+        assert json.dumps([again.rows, again.interval()]) == json.dumps([first.rows, first.interval()])
+        assert [row["sex"] for row in first.rows] == ["f", "m"]
+        assert (
+            asked.ask("SELECT sex, MEDIAN(age) AS m FROM people GROUP BY sex HAVING MEDIAN(age) > 1000", spend=1).rows
+            == []
+        )
+    # Reopened, the ledger still knows it.
+    with session(tmp_path, budget) as later:
+        assert later.ask(question, spend=10).rows == first.rows
+
+
+@BUDGETS
+def test_intervals_hold_the_value_and_a_mode_has_none(tmp_path: Path, budget: sf.Budget) -> None:
+    with session(tmp_path, budget) as asked:
+        answer = asked.ask(
+            "SELECT MEDIAN(age) AS m, MIN(age) AS a, MAX(age) AS z, MODE(sex) AS s, CDF(age, 4) AS c FROM people",
+            spend=3,
+        )
+        (row,), (bars,) = answer.rows, answer.interval()
+        for name in ("m", "a", "z"):
+            assert bars[name][0] <= row[name] <= bars[name][1]
+        assert bars["s"] is None
+        assert bars["a"][0] == 0, "nothing can be said about how small the smallest value is"
+        assert bars["z"][1] == 99
+        assert all(low <= point["share"] <= high for point, (low, high) in zip(row["c"], bars["c"], strict=True))
+        assert answer.interval(0.999)[0]["m"] == (0, 99), "beyond what was paid for, only the bounds are sure"
+
+
+def test_several_levels_are_one_release(tmp_path: Path) -> None:
+    deciles = ", ".join(f"QUANTILE(income, 0.{i})" for i in range(1, 10))
+    with session(tmp_path) as asked:
+        answer = asked.ask(f"SELECT {deciles} FROM people", spend=1)
+        assert list(answer.rows[0]) == [f"q{10 * i}_income" for i in range(1, 10)]
+        assert list(answer.rows[0].values()) == sorted(answer.rows[0].values())
+        (charge,) = asked.history()
+        assert [event["mechanism"] for event in charge.releases] == ["rank_choice"]
+
+
+@pytest.mark.parametrize(
+    ("question", "reason"),
+    [
+        ("SELECT MEDIAN(town) FROM people", "text"),
+        ("SELECT QUANTILE(age, 1.5) FROM people", "quantile"),
+        ("SELECT QUANTILE(age, 0.00001) FROM people", "quantile"),
+        ("SELECT QUANTILE(age, 'x') FROM people", "quantile"),
+        ("SELECT HISTOGRAM(age, 0) FROM people", "HISTOGRAM"),
+        ("SELECT HISTOGRAM(age, 2.5) FROM people", "HISTOGRAM"),
+        ("SELECT HISTOGRAM(age, 100000) FROM people", "HISTOGRAM"),
+        ("SELECT CDF(age) FROM people", "CDF"),
+        ("SELECT MODE(income) FROM people", "declared keys"),
+        ("SELECT MODE(town) FROM people", "declared keys"),
+        ("SELECT MODE(age + 1) FROM people", "not supported"),
+        ("SELECT MAX(age, 3) FROM people", "not supported"),
+        ("SELECT COUNT(DISTINCT age, sex) FROM people", "one expression"),
+        ("SELECT COUNT(DISTINCT who) FROM people", "who"),
+        ("SELECT HISTOGRAM(age, 4) AS h FROM people ORDER BY h", "list"),
+        ("SELECT sex, HISTOGRAM(age, 4) AS h FROM people GROUP BY sex HAVING h > 3", "list"),
+        ("SELECT MODE(sex) AS s FROM people HAVING s > 3", "text"),
+        ("SELECT MEDIAN(3) FROM people", "the same"),
+        ("SELECT age, HISTOGRAM(income, 1000), COUNT(*) FROM people GROUP BY age, sex", "groups|allowed"),
+        ("SELECT age, MODE(age) FROM people GROUP BY age, sex, member", None),
+    ],
+)
+def test_what_does_not_work_is_refused_and_free(tmp_path: Path, question: str, reason: str | None) -> None:
+    with session(tmp_path) as asked:
+        if reason is None:
+            assert len(asked.ask(question, spend=1).rows) == 400
+            return
+        with pytest.raises(Refused, match=reason):
+            asked.ask(question, spend=1)
+        assert asked.history() == []
+
+
+# ---- discovered keys
+
+
+def test_keys_are_discovered_when_enough_units_hold_them(tmp_path: Path) -> None:
+    question = "SELECT town, sex, COUNT(*) AS n, MEDIAN(age) AS m FROM people GROUP BY town, sex"
+    with session(tmp_path, ZCDP, sf.Person("who", 2, 2)) as asked:
+        answer = asked.ask(question, spend=100)
+        assert [(row["town"], row["sex"]) for row in answer.rows] == [
+            (town, sex) for town in ("Bonn", "Köln", "Ulm") for sex in "fm"
+        ]
+        assert sum(row["n"] for row in answer.rows) == pytest.approx(4000, abs=20)
+        assert answer.cost.delta == pytest.approx(1e-4 / 2 * 1.02)
+        assert asked.ask(question, spend=100).rows == answer.rows
+        assert asked.budget.left_for_keys == pytest.approx(1e-4 / 2 * 0.98)
+        (charge,) = asked.history()
+        assert charge.releases[0]["mechanism"] == "key_selection"
+    with session(tmp_path, ZCDP, sf.Person("who", 2, 2)) as later:
+        assert later.ask(question, spend=100).rows == answer.rows
+
+
+def test_a_table_with_no_key_to_show_answers_with_no_rows(tmp_path: Path) -> None:
+    table = people(3)
+    with session(tmp_path, ZCDP, table=table) as asked:
+        answer = asked.ask(
+            "SELECT town, COUNT(*), HISTOGRAM(age, 3), MEDIAN(age) FROM people GROUP BY town", spend=0.01
+        )
+        assert answer.rows == answer.interval() == []
+
+
+def test_without_delta_keys_are_not_discovered(tmp_path: Path) -> None:
+    with session(tmp_path, PURE) as asked, pytest.raises(Refused, match="delta > 0"):
+        asked.ask("SELECT town, COUNT(*) FROM people GROUP BY town", spend=1)
+
+
+def test_the_delta_of_a_question_is_the_analysts_choice_within_the_pot(tmp_path: Path) -> None:
+    question = "SELECT town, COUNT(*) FROM people GROUP BY town"
+    with session(tmp_path, ZCDP) as asked:
+        asked.ask(question, spend=sf.Spend(1, delta=4e-5))
+        with pytest.raises(BudgetExceeded, match=r"4e-05; 1e-05 is left"):
+            asked.ask(question, spend=sf.Spend(1, delta=4e-5), fresh=True)
+        assert len(asked.history()) == 1
+        asked.ask(question, spend=sf.Spend(1, delta=1e-5))
+        with pytest.raises(BudgetExceeded):
+            asked.ask(question, spend=sf.Spend(1, delta=1e-12))
+        with pytest.raises(UsageError, match="no delta"):
+            asked.ask("SELECT COUNT(*) FROM people", spend=sf.Spend(1, delta=1e-9))
+        for bad in (0, -1, 1, 2, float("nan")):
+            with pytest.raises(UsageError):
+                sf.Spend(1, delta=bad)
+
+
+def shown_singletons(delta: float, trials: int) -> int:
+    """How often the key of a single person is shown (check S10)."""
+    selection = KeySelection(sf.Spend(1).epsilon, sf.Spend(1, delta).delta or sf.Spend(1).epsilon, 1)
+    return int(selection.draw(np.ones(trials, dtype=np.int64), SystemEntropy()).sum())
+
+
+def test_s10_the_key_of_one_person_is_shown_no_more_often_than_delta() -> None:
+    assert shown_singletons(1e-3, 100_000) <= binom.ppf(1 - 1e-6, 100_000, 1e-3)
+
+
+def test_s10_a_twin_that_shows_more_is_flagged() -> None:
+    assert shown_singletons(2e-3, 100_000) > binom.ppf(1 - 1e-6, 100_000, 1e-3)
+
+
+def test_s10_through_a_session(tmp_path: Path) -> None:
+    """A key that one person holds stays hidden."""
+    place = np.arange(2000)
+    table = people(2000).set_column(3, "town", pa.array(np.where(place < 1, "secret", "Ulm")))
+    for unit, name in ((sf.Row(), "row"), (sf.Person("who", 2, 2), "person")):
+        (tmp_path / name).mkdir()
+        with session(tmp_path / name, ZCDP, unit, table) as asked:
+            answer = asked.ask("SELECT town, COUNT(*) FROM people GROUP BY town", spend=1)
+            assert [row["town"] for row in answer.rows] == ["Ulm"]
+
+
+# ---- several questions, one charge
+
+
+def test_a_batch_is_one_charge_and_free_when_asked_again(tmp_path: Path) -> None:
+    questions = ["SELECT COUNT(*) AS n FROM people", "SELECT town, MEDIAN(age) FROM people GROUP BY town"] * 2
+    with session(tmp_path, ZCDP) as asked:
+        answers = asked.ask_all(questions, spend=4)
+        (charge,) = asked.history()
+        assert charge.spend == 4
+        assert len(charge.releases) == 2 * (1 + 2)
+        assert answers[0].rows != answers[2].rows or answers[1].rows != answers[3].rows, "each has noise of its own"
+        again = asked.ask_all(questions, spend=4)
+        assert [answer.rows for answer in again] == [answer.rows for answer in answers]
+        assert all(answer.cached for answer in again)
+        assert len(asked.history()) == 1
+        assert asked.ask_all(questions[:1], spend=4)[0].rows == asked.ask(questions[0], spend=4).rows
+    with session(tmp_path, ZCDP) as later:
+        assert [answer.rows for answer in later.ask_all(questions, spend=4)] == [answer.rows for answer in answers]
+
+
+@BUDGETS
+def test_a_batch_costs_what_one_question_costs(tmp_path: Path, budget: sf.Budget) -> None:
+    with session(tmp_path, budget) as asked:
+        asked.ask_all(["SELECT COUNT(*) FROM people", "SELECT SUM(age) FROM people"], spend=1)
+        assert asked.budget.spent.epsilon == pytest.approx(1, abs=1e-9)
+
+
+def test_a_batch_is_paid_for_as_a_whole_or_not_at_all(tmp_path: Path) -> None:
+    with session(tmp_path, sf.Budget(epsilon=1)) as asked:
+        with pytest.raises(BudgetExceeded):
+            asked.ask_all(["SELECT COUNT(*) FROM people"] * 3, spend=2)
+        with pytest.raises(Refused):
+            asked.ask_all(["SELECT COUNT(*) FROM people", "SELECT nonsense(age) FROM people"], spend=1)
+        for bad in ([], "SELECT COUNT(*) FROM people"):
+            with pytest.raises(UsageError, match="list"):
+                asked.ask_all(bad, spend=1)
+        assert asked.history() == []
+        assert len(asked.ask_all(["SELECT COUNT(*) FROM people"] * 3, spend=1)) == 3
