@@ -80,6 +80,21 @@ def test_groups_have_bounds_of_their_own(people: pd.DataFrame, tmp_path: Path) -
         assert "bounds -" in next(note for note in answer.notes if "s, f" in note)
 
 
+def test_an_average_counts_the_people_it_adds_up(people: pd.DataFrame, tmp_path: Path) -> None:
+    """Somebody in more groups than allowed is in the sum and in the count of each, or in neither."""
+    people["user_id"] = np.arange(ROWS) // 4
+    people["bare"] = np.arange(ROWS) % 4
+    columns = {"age": sf.Int(private_bounds=0.1), "bare": sf.Category([0, 1, 2, 3]), "city": sf.Text()}
+    people["city"] = people.bare.map(str)
+    unit, budget = sf.Person("user_id", max_rows=4, max_groups=1), sf.Budget(epsilon=200, delta=1e-6)
+    with sf.protect(people, unit=unit, columns=columns, budget=budget, ledger=tmp_path / "l", table="t") as session:
+        for key in ("bare", "city"):
+            answer = session.ask(f"SELECT {key}, AVG(age) AS a FROM t GROUP BY {key}", spend=20)
+            assert len(answer.rows) == 4
+            for row in answer.rows:
+                assert row["a"] == pytest.approx(people.age.mean(), rel=0.05)
+
+
 def test_other_noise_does_not_depend_on_bounds() -> None:
     with pytest.raises(TypeError, match="bounds are found"):
         noise_of(DiscreteLaplace(Fraction(1)), (0, 1, 2))

@@ -88,7 +88,7 @@ def _weighed(part: Part, rows: Rows, groups: Sequence[Group], width: int) -> lis
     """Rows and sums of the cells of every group; NULL is how the SQL says that there was too much to add up."""
     sums: dict[tuple[Group, int], int] = {}
     for row in rows:
-        (total,) = _numbers(row[width + 2 :])
+        (total,) = _numbers(row[width + 2 : width + 3])  # with open keys the units come last
         named = (*row[:width], row[width] // part.size), row[width] % part.size
         sums[named] = sums.get(named, 0) + total
     return [

@@ -71,7 +71,7 @@ def bind_call(item: SelectedCall, schema: Schema, groups: int = 1) -> BoundCall:
         case MeanOf(value=value):
             bound = bind_number(value, schema)
             if (total := _unbounded(bound, item.text, schema, groups)) is not None:
-                return FoundMean(total)
+                return FoundMean(total, _values_of(bound, schema))
             lattice = _lattice(bound, item.text, schema)
             if lattice.lower == lattice.upper:
                 raise not_supported(item.text, "It is the same whatever the data is; ask about a column.")
@@ -135,6 +135,16 @@ def _unbounded(value: Expression, text: str, schema: Schema, groups: int) -> Unb
     if groups * cells.size > MOST_COUNTED:
         raise too_many_keys(groups, MOST_COUNTED // cells.size)
     return UnboundedSum(cells, max(allowed))
+
+
+def _values_of(value: Expression, schema: Schema) -> CountValues | Histogram:
+    """The number of values, of the same people in the same groups as the sum whose bounds are found.
+
+    A person is in as many cells as they have rows, in however many groups: so one cell for everything counts alike.
+    """
+    if isinstance(schema.unit, Person):
+        return Histogram(Grid(value, Fraction(0), Fraction(1), 1))
+    return CountValues(value)
 
 
 def _names(node: object) -> Iterator[str]:

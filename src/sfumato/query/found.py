@@ -25,6 +25,11 @@ def mean_of(column: FoundMeanColumn, found: tuple[int, ...], count: int) -> floa
     return float(inside * column.total.cells.step)
 
 
+def counted(count: Released) -> int:
+    """A number of values, also when it was counted as the only cell of a histogram."""
+    return count if isinstance(count, int) else count[0]
+
+
 def noise_of(mechanism: Mechanism, found: tuple[int, ...]) -> DiscreteLaplace | DiscreteGaussian:
     """What was added to the sum: it follows from the bounds that were found."""
     if not isinstance(mechanism, BoundedSum):

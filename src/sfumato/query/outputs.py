@@ -10,7 +10,7 @@ from sfumato.kernel.gate import Released
 from sfumato.kernel.mechanisms import DiscreteGaussian, DiscreteLaplace
 from sfumato.plan.lattice import Lattice
 from sfumato.plan.nodes import Grid
-from sfumato.query.found import in_units, mean_of, noise_of, sum_of
+from sfumato.query.found import counted, in_units, mean_of, noise_of, sum_of
 from sfumato.query.lines import cdf, cdf_interval, histogram, quantile, quantile_interval
 from sfumato.query.rewrite import (
     CdfColumn,
@@ -100,7 +100,7 @@ def value_of(
         case FoundSumColumn(measure=measure):
             return sum_of(column, numbers[measure])
         case FoundMeanColumn(measure=measure, count=count):
-            return mean_of(column, numbers[measure], numbers[count])
+            return mean_of(column, numbers[measure], counted(numbers[count]))
 
 
 def interval_of(column: OutputColumn, row: tuple[Released, ...], noises: Noises) -> Intervals:
@@ -129,7 +129,7 @@ def interval_of(column: OutputColumn, row: tuple[Released, ...], noises: Noises)
             return low, high
         case FoundMeanColumn(measure=measure, count=count):
             found, of_total = numbers[measure], noises.within(measure, numbers[measure])
-            ends = _ratios(found[2], numbers[count], of_total, noises[count]) or found[:2]
+            ends = _ratios(found[2], counted(numbers[count]), of_total, noises[count]) or found[:2]
             low, high = (float(min(max(end, found[0]), found[1]) * column.total.cells.step) for end in ends)
             return low, high
         case ModeColumn():

@@ -106,6 +106,7 @@ class FoundMean:
     """An average whose bounds are found: a sum and a count."""
 
     total: UnboundedSum
+    count: CountValues | Histogram
 
 
 @dataclass(frozen=True, slots=True)

@@ -170,9 +170,9 @@ def rewrite(question: BoundQuestion) -> Draft:
                 columns.append(MeanColumn(name, sum_measure, count_measure, lattice))
             case BoundAggregate(name=name, call=UnboundedSum() as unbounded):
                 columns.append(FoundSumColumn(name, measure(unbounded, Fraction(1)), unbounded))
-            case BoundAggregate(name=name, call=FoundMean(total=unbounded)):
+            case BoundAggregate(name=name, call=FoundMean(total=unbounded, count=values_found)):
                 sum_measure = measure(unbounded, SHARE_OF_SUM)
-                count_measure = measure(CountValues(unbounded.cells.value), 1 - SHARE_OF_SUM)
+                count_measure = measure(values_found, 1 - SHARE_OF_SUM)
                 columns.append(FoundMeanColumn(name, sum_measure, count_measure, unbounded))
             case BoundAggregate(name=name, call=Spread(value=value) as spread):
                 deviations = measure(CentredSum(value, spread.lattice), SHARE_OF_DEVIATIONS)
