@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from sfumato.accounting.events import Event, event
 from sfumato.errors import Refused
 from sfumato.kernel import bounds
 from sfumato.kernel.bounds import BoundedSum, Weighed
@@ -171,6 +172,8 @@ def test_both_rounds_are_paid(rows: int) -> None:
         "adding": "9/10",
     }
     assert list(zcdp.event())[2] == "rho"
+    assert event(pure.event()) == Event("pure", F(1))
+    assert event(zcdp.event()) == Event("zcdp", F(1))
 
 
 # ---- certified and released
