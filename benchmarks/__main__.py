@@ -2,7 +2,20 @@
 
 import sys
 
-from benchmarks import accounting, anonymise, answers, attacks, engine, geo, large, latency, local, noise, timing
+from benchmarks import (
+    accounting,
+    anonymise,
+    answers,
+    attacks,
+    bounds,
+    engine,
+    geo,
+    large,
+    latency,
+    local,
+    noise,
+    timing,
+)
 
 TOPICS = {
     "noise": noise.run,
@@ -14,6 +27,7 @@ TOPICS = {
     "attacks": attacks.run,
     "geo": geo.run,
     "local": local.run,
+    "bounds": bounds.run,
     "timing": timing.run,
 }
 ON_REQUEST = {"large": large.run}  # takes minutes and several GB of disk

@@ -1,5 +1,6 @@
 """The one place where a question, the ledger, an engine and the kernel meet."""
 
+import copy
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -11,6 +12,7 @@ from typing import Any, Self
 from sfumato.engines.arrange import gather
 from sfumato.engines.duckdb import DuckDBEngine
 from sfumato.engines.emit import emit
+from sfumato.engines.expressions import quoted
 from sfumato.engines.ticks import leaving_at_a_tick
 from sfumato.errors import UsageError, ledger_needed, missing_argument
 from sfumato.kernel.certify import Certified, certify
@@ -19,14 +21,17 @@ from sfumato.kernel.entropy import SystemEntropy
 from sfumato.kernel.gate import release
 from sfumato.ledger.ledger import Balance, Charge, Ledger, Payment, Stored, now
 from sfumato.ledger.terms import Terms
+from sfumato.plan.expressions import Column as NamedColumn
 from sfumato.plan.parts import parts
 from sfumato.query.after import After
 from sfumato.query.allocate import allocate
 from sfumato.query.bind import bind
+from sfumato.query.bind_expressions import resolve
 from sfumato.query.builder import Builder
 from sfumato.query.explain import Explanation, explain
 from sfumato.query.finish import CONFIDENCE, Answer, check_confidence, finish
 from sfumato.query.rewrite import OutputColumn, rewrite
+from sfumato.query.scan import Scan, check_points, public_range, scanned
 from sfumato.query.script import Repeat, named_sources, opening_policy, opening_table
 from sfumato.query.spending import error_of, spend_for
 from sfumato.query.sql import parse
@@ -229,6 +234,35 @@ class Session:
     def questions_left(self, spend: Number) -> int:
         """How many more questions at this spend would be granted, counted in the ledger's own currency."""
         return self.ledger.fits(self.analyst, self._terms.price(exact_positive(spend, "spend")).amount)
+
+    def bounds(
+        self, column: str, *, spend: Number | None = None, upper: Number | None = None, points: int = 150
+    ) -> Scan:
+        """The sum of a column clipped at every bound up to `upper`, and the bound to declare.
+
+        One histogram is paid for, like any question; every sum of the curve follows from it. `upper` is public: what
+        surely holds for everybody, by default the declared upper bound.
+        """
+        check_points(points)
+        name = resolve(NamedColumn(column), self.schema).name
+        declared = public_range(name, self.schema.columns[name], upper)
+        view = copy.copy(self)
+        view.schema = Schema(self.schema.table, self.schema.unit, {**self.schema.columns, name: declared})
+        # Questions like an analyst's; the names in them are declared ones.
+        named, source = quoted(name), quoted(self.schema.table)
+        later = view.explain(f"SELECT SUM({named}) AS s FROM {source}", spend=spend)  # noqa: S608
+        question = f"SELECT HISTOGRAM({named}, {points + 1}) AS h FROM {source}"  # noqa: S608
+        told = view.explain(question, spend=spend)
+        answer = view.ask(question, spend=spend)
+        return scanned(
+            name,
+            answer.rows[0]["h"],
+            told.steps[0].deviation or 0.0,
+            unit_noise=(later.steps[0].deviation or 0.0) / later.steps[0].sensitivity * told.steps[0].sensitivity,
+            cost=answer.cost,
+            left=answer.left,
+            cached=answer.cached,
+        )
 
     @property
     def budget(self) -> Balance:

@@ -21,6 +21,7 @@ class Mutant:
         return source.replace(self.old, self.new)
 
 
+FOUND = "tests/kernel/test_bounds.py"
 CERTIFY, SENSITIVITY = "tests/kernel/test_certify.py", "tests/threats/test_sensitivity.py"
 WORST = SENSITIVITY + "::test_the_worst_change_is_the_certified_one"
 BULK, GATE, LEDGER = "tests/kernel/test_bulk.py", "tests/kernel/test_gate.py", "tests/ledger/test_ledger.py"
@@ -340,6 +341,31 @@ PLANTED = (
         "return f\"'{string}'\"",
         "a text in WHERE ends the literal and goes on as SQL of the analyst's",
         ("tests/engines/test_duckdb.py::test_a_text_is_compared_and_never_read_as_sql",),
+    ),
+    # ---- bounds that are found
+    Mutant(
+        "found-sum-noise-for-one-step",
+        "kernel/bounds.py",
+        "sensitivity = self.rows * max(most, 1)",
+        "sensitivity = self.rows",
+        "a sum of values up to 100,000 gets the noise of a count",
+        (FOUND,),
+    ),
+    Mutant(
+        "finding-is-free",
+        "kernel/bounds.py",
+        "return laplace.epsilon(self.rows) + self.adding",
+        "return self.adding",
+        "the histogram that finds the bounds is not paid for",
+        (FOUND,),
+    ),
+    Mutant(
+        "clipped-cells-count-with-their-sums",
+        "kernel/bounds.py",
+        "total += found if edges[abs(place - middle) - 1] <= abs(most) else count * most",
+        "total += found",
+        "a value beyond the bounds found moves the sum by all of itself",
+        (FOUND,),
     ),
     # ---- the gate for SQL, and numbers that people type
     Mutant(

@@ -37,6 +37,7 @@ from sfumato.plan.nodes import (
     Grid,
     Histogram,
     ListedKey,
+    Magnitudes,
     Measure,
     MostFrequent,
     OpenKey,
@@ -45,6 +46,8 @@ from sfumato.plan.nodes import (
     RangeKey,
     Selection,
     Sum,
+    SumInCells,
+    UnboundedSum,
 )
 from sfumato.plan.sources import Computed, Folded, Lookup, OnUnit, PerUnit, Rows, Taken
 from sfumato.schema.columns import Category, Float, Int, Text
@@ -145,6 +148,12 @@ DIFFERENT: list[dict[str, Any]] = [
     measured(Quantiles(GRID, (Fraction(1, 2),))),
     measured(Quantiles(GRID, (Fraction(1, 4), Fraction(1, 2)))),
     measured(MostFrequent(ListedKey(AGE, (1, 2)))),
+    measured(UnboundedSum(Magnitudes(AGE, 0, 9), Fraction(1, 10))),
+    measured(UnboundedSum(Magnitudes(AGE, 0, 9), Fraction(1, 5))),
+    measured(UnboundedSum(Magnitudes(AGE, 0, 8), Fraction(1, 10))),
+    measured(UnboundedSum(Magnitudes(AGE, -1, 9), Fraction(1, 10))),
+    measured(UnboundedSum(Magnitudes(ONE, 0, 9), Fraction(1, 10))),
+    measured(SumInCells(Magnitudes(AGE, 0, 9))),
     {"keys": (OpenKey(AGE),)},
     {"keys": (OpenKey(Column("name")),)},
     {"selection": Selection(Fraction(1), Fraction(1, 2))},

@@ -13,7 +13,7 @@ from sfumato.schema.numbers import exact, exact_positive, shown, whole
 PURE = ("laplace", "geometric", "randomised_response", "pure", "exponential", "permute_and_flip")
 LATTICE = ("geometric", "discrete_gaussian")
 MECHANISMS = (*PURE, "gaussian", "discrete_gaussian", "zcdp", "approximate")
-RECORDED = ("discrete_laplace", "discrete_gaussian", "exponential", "permute_and_flip")
+RECORDED = ("discrete_laplace", "discrete_gaussian", "exponential", "permute_and_flip", "bounded_sum")
 ALIASES = {"discrete_laplace": "geometric", "randomized_response": "randomised_response"}
 FIRST = {"gaussian": "sigma", "discrete_gaussian": "sigma", "zcdp": "rho"}
 
@@ -151,7 +151,11 @@ def _recorded(record: Mapping[str, str]) -> Event:
     name = record.get("mechanism")
     if name not in RECORDED:
         raise event_unknown(str(name), RECORDED)
-    needed = {"discrete_laplace": ("sensitivity", "scale"), "discrete_gaussian": ("sensitivity", "variance")}
+    needed: dict[str, tuple[str, ...]] = {
+        "discrete_laplace": ("sensitivity", "scale"),
+        "discrete_gaussian": ("sensitivity", "variance"),
+    }
+    needed["bounded_sum"] = ("rho" if "rho" in record else "epsilon",)
     try:
         first, *second = (Fraction(record[key]) for key in needed.get(name, ("epsilon",)))
     except (KeyError, ValueError, TypeError, ZeroDivisionError):
@@ -163,6 +167,8 @@ def _recorded(record: Mapping[str, str]) -> Event:
             return Event("pure", first / second[0])
         case "discrete_gaussian":
             return Event("zcdp", _up(first**2 / (2 * second[0])))
+        case "bounded_sum":
+            return Event("zcdp" if "rho" in record else "pure", _up(first) if "rho" in record else first)
         case _:
             return Event(name, first)
 

@@ -17,12 +17,13 @@ from sfumato.audit.findings import Finding
 from sfumato.engines.arrange import gather
 from sfumato.engines.duckdb import DuckDBEngine
 from sfumato.engines.emit import emit
+from sfumato.kernel.bounds import BoundedSum, Weighed
 from sfumato.kernel.certify import Certified, certify, strategy_of
 from sfumato.kernel.cost import Cost
 from sfumato.kernel.entropy import SystemEntropy, Words
 from sfumato.kernel.gate import Entry, Receipt, Table, release
 from sfumato.kernel.ranks import Cells
-from sfumato.plan.nodes import MostFrequent, Plan, Quantiles
+from sfumato.plan.nodes import MostFrequent, Plan, Quantiles, UnboundedSum
 from sfumato.plan.parts import parts
 from sfumato.query.allocate import allocate
 from sfumato.query.bind import bind
@@ -35,7 +36,14 @@ from sfumato.schema.unit import Person, Row, Unit
 Emit = Callable[[Plan, Schema], str]
 Entries = Sequence[Sequence[Entry]]
 
-COLUMNS: dict[str, Column] = {"x": Float(-2, 5), "n": Int(0, 9), "g": Category(["a", "b", "c"]), "d": Int(1, 3)}
+COLUMNS: dict[str, Column] = {
+    "x": Float(-2, 5),
+    "n": Int(0, 9),
+    "g": Category(["a", "b", "c"]),
+    "d": Int(1, 3),
+    "wide": Float(private_bounds=0.1),
+    "whole": Int(private_bounds=0.2),
+}
 QUESTIONS = (
     "SELECT COUNT(*) FROM t",
     "SELECT COUNT(x), SUM(x), AVG(x) FROM t",
@@ -46,6 +54,8 @@ QUESTIONS = (
     "SELECT g, VARIANCE(x), STDDEV_POP(n) FROM t GROUP BY g",
     "SELECT MEDIAN(x), MAX(n), MODE(g), COUNT(DISTINCT x) FROM t",
     "SELECT g, QUANTILE(n, 0.25), HISTOGRAM(x, 4), CDF(n, 5), MODE(d), COUNT(DISTINCT n) FROM t GROUP BY g",
+    "SELECT SUM(wide), AVG(whole) FROM t WHERE n IS NOT NULL OR g = 'b'",
+    "SELECT g, SUM(whole), AVG(wide * whole - x) FROM t GROUP BY g",
 )
 PERSON = Person("who", max_rows=3, max_groups=2)
 
@@ -79,8 +89,9 @@ def corner_cases() -> Any:
     gs = ["a", "b", "c", "undeclared", None, "A", "", "a", "b", "c", "a", "b", *"aaabbb"]
     ds = [1, 2, 3, 4, 0, None, -1, 1, 2, 3, 1, 2, 1, 1, 1, 2, 2, 2]
     who = [1, 1, 1, 1, 1, 2, 2, 2, None, 3, 4, 4, *[5] * 6]
+    whole = pa.array(ns, pa.int64())
     return pa.table(
-        {"x": pa.array(xs), "n": pa.array(ns, pa.int64()), "g": gs, "d": pa.array(ds, pa.int64()), "who": who}
+        {"x": xs, "n": whole, "g": gs, "d": pa.array(ds, pa.int64()), "who": who, "wide": xs, "whole": whole}
     )
 
 
@@ -99,6 +110,7 @@ def replayed(question: str, unit: Unit, write: Emit = emit) -> Finding:
         less = _sums(table.filter(kept), schema, plan, sql)
         moved = [_distance(*sides) for sides in zip(integers_of(plan, whole), integers_of(plan, less), strict=True)]
         worst = max(worst, *(float(Fraction(move, claim)) for move, claim in zip(moved, claims, strict=True)))
+        worst = max(worst, *(_clamped_moves(certified, whole, less)))
         again = Tape(playing=iter(tape.recorded))
         other = _release(certified, less, again)
         # The same tape must be read to the same place, and give the same noise.
@@ -142,13 +154,29 @@ def integers_of(plan: Plan, entries: Entries) -> list[list[int]]:
         column: list[int] = []
         for row in entries:
             entry = row[place]
-            if isinstance(entry, Cells):
+            if isinstance(entry, Weighed):
+                column += entry.cells.dense(measure.aggregate.cells.size).tolist()  # type: ignore[union-attr]
+            elif isinstance(entry, Cells):
                 counts = entry.dense(measure.aggregate.cells.size)  # type: ignore[union-attr]
                 column += (counts if strategy is None else strategy.answers(counts)).tolist()
             else:
                 column.append(entry)
         columns.append(column)
     return columns
+
+
+def _clamped_moves(certified: Certified, one: Entries, other: Entries) -> Iterator[float]:
+    """How far clamped sums move, over what their noise is for, whichever bounds are found; 0 where none are."""
+    yield 0.0
+    for place, released in enumerate(certified.releases):
+        if isinstance(released.mechanism, BoundedSum):
+            edges, rows = released.mechanism.edges, released.mechanism.rows
+            for low, high in [*((-edge, edge) for edge in edges), *((0, edge) for edge in edges)]:
+                sides = [
+                    [row[place].clamped(low, high, edges) for row in entries]  # type: ignore[union-attr]
+                    for entries in (one, other)
+                ]
+                yield float(Fraction(_distance(*sides), rows * high))
 
 
 def _distance(one: list[int], other: list[int]) -> int:
@@ -159,7 +187,7 @@ def _noise(plan: Plan, noisy: Table, entries: Entries) -> list[list[int]]:
     """What was added, where something is added and not chosen."""
     found = []
     for place, column in enumerate(integers_of(plan, entries)):
-        if not isinstance(plan.measures[place].aggregate, Quantiles | MostFrequent):
+        if not isinstance(plan.measures[place].aggregate, Quantiles | MostFrequent | UnboundedSum):
             released = [row[place] for row in noisy]
             flat = [one for entry in released for one in ([entry] if isinstance(entry, int) else entry)]
             found.append([a - b for a, b in zip(flat, column, strict=True)])

@@ -18,6 +18,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "init": ("sfumato.cli.init", "Draft a policy from the column names and types of a table."),
     "ask": ("sfumato.cli.ask", "Ask a question, pay for it, get an answer with error bars."),
     "explain": ("sfumato.cli.explain", "Show plan, sensitivity, cost, expected error and SQL; touches no data."),
+    "bounds": ("sfumato.cli.bounds", "The sum of a column clipped at every bound, as one release with its plot."),
     "budget": ("sfumato.cli.budget", "Show the limit, what is spent and what is left."),
     "history": ("sfumato.cli.history", "List every charge."),
     "ledger": ("sfumato.cli.ledger", "Verify the ledger; record the owner's changes."),

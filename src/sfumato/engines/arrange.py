@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.errors import too_many_rows
+from sfumato.kernel.bounds import Weighed
 from sfumato.kernel.gate import Entry, Found, Group
 from sfumato.kernel.ranks import MOST_ROWS, Cells, Numbers
 from sfumato.plan.nodes import OpenKey, Plan
@@ -31,6 +32,8 @@ def gather(plan: Plan, results: Sequence[Rows]) -> Found:
     for part, rows in zip(made, results, strict=True):
         if part.kind == "cells":
             columns |= dict.fromkeys(part.measures, _cells(part, rows, groups, width))
+        elif part.kind == "magnitudes":
+            columns |= dict.fromkeys(part.measures, _weighed(part, rows, groups, width))
         else:
             shown = {tuple(row[: width + 1]): row[width + 1 :] for row in rows}
             missing = (0,) * len(part.plan.measures)
@@ -78,4 +81,18 @@ def _cells(part: Part, rows: Rows, groups: Sequence[Group], width: int) -> list[
     return [
         Cells(numbers[first:last] - place * part.size, counts[first:last])
         for place, (first, last) in enumerate(pairwise(edges))
+    ]
+
+
+def _weighed(part: Part, rows: Rows, groups: Sequence[Group], width: int) -> list[Entry]:
+    """Rows and sums of the cells of every group; NULL is how the SQL says that there was too much to add up."""
+    sums: dict[tuple[Group, int], int] = {}
+    for row in rows:
+        (total,) = _numbers(row[width + 2 : width + 3])  # with open keys the units come last
+        named = (*row[:width], row[width] // part.size), row[width] % part.size
+        sums[named] = sums.get(named, 0) + total
+    return [
+        Weighed(cells, tuple(sums[group, place] for place in cells.places.tolist()))
+        for group, cells in zip(groups, _cells(part, rows, groups, width), strict=True)
+        if isinstance(cells, Cells)
     ]

@@ -6,7 +6,7 @@ contribution-bounding.md says. No expression can fail on any row: arithmetic is 
 
 from typing import assert_never
 
-from sfumato.engines.expressions import LARGEST_INTEGER, Writer, column, huge, integer
+from sfumato.engines.expressions import LARGEST_INTEGER, Writer, column, edge_of, huge, integer
 from sfumato.engines.functions import text
 from sfumato.engines.relations import write_source
 from sfumato.plan.expressions import Expression
@@ -21,11 +21,13 @@ from sfumato.plan.nodes import (
     CountValues,
     Grid,
     ListedKey,
+    Magnitudes,
     Measure,
     OpenKey,
     Plan,
     RangeKey,
     Sum,
+    SumInCells,
 )
 from sfumato.plan.sources import derive, unit_of
 from sfumato.schema.columns import plain_text
@@ -33,6 +35,7 @@ from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person, Row, Unit
 
 MOST_ROWS = LARGEST_INTEGER // LARGEST - 1
+MOST_HUGE_ROWS = 1 << 32  # of so many values of any magnitude the sum fits 128 bits
 
 
 def emit(plan: Plan, schema: Schema) -> str:
@@ -159,6 +162,8 @@ def _values(plan: Plan, writer: Writer) -> str:
                 found.append(f", {writer.value(value)} AS v{i}")
             case Sum(value=value, lattice=lattice) | CentredSum(value=value, lattice=lattice):
                 found.append(f", {writer.on_lattice(value, lattice)} AS v{i}")
+            case SumInCells(cells=cells):
+                found.append(f", {writer.within_magnitude(cells)} AS v{i}")
     return "".join(found)
 
 
@@ -183,6 +188,8 @@ def _plain(aggregate: Aggregate, i: int, slot: int) -> str:
             return _total(f"v{i}")
         case CentredSum(lattice=lattice):
             return f"{_total(f'v{i}')} - {huge(lattice.centre)} * COUNT(v{i})"
+        case SumInCells():
+            return f"CASE WHEN COUNT(*) <= {MOST_HUGE_ROWS} THEN COALESCE(SUM(v{i}), 0) END"
         case _:
             raise ValueError(f"no SQL for {type(aggregate).__name__} in this part")
 
@@ -199,7 +206,7 @@ def _parts(aggregate: Aggregate, i: int, slot: int) -> list[str]:
             return []
         case CountValues():
             return [f"COUNT(v{slot}) AS c{i}"]
-        case Sum():
+        case Sum() | SumInCells():
             return [f"SUM(v{i}) AS s{i}"]
         case CentredSum(lattice=lattice):
             return [f"COUNT(v{i}) AS c{i}", f"SUM(v{i}) - {huge(lattice.centre)} * COUNT(v{i}) AS s{i}"]
@@ -222,6 +229,12 @@ def _share(aggregate: Aggregate, i: int) -> str:
                 f"CASE WHEN s{i} > most * {high} THEN most * {high} "
                 f"WHEN s{i} < most * {low} THEN most * {low} ELSE s{i} END"
             )
+        case SumInCells(cells=cells):
+            edge = edge_of(cells, f"abs(g % {cells.size} - {len(cells.edges)})")
+            return (
+                f"CASE WHEN s{i} > most * {edge} THEN most * {edge} "
+                f"WHEN s{i} < -(most * {edge}) THEN -(most * {edge}) ELSE s{i} END"
+            )
         case CentredSum():
             return f"CASE WHEN c{i} > most THEN s{i} * most // c{i} ELSE s{i} END"
         case _:
@@ -239,20 +252,24 @@ def _group_number(plan: Plan, columns: list[str]) -> str:
     return number
 
 
-def _grouped_by(key: Cells | OpenKey, writer: Writer) -> str:
+def _grouped_by(key: Cells | OpenKey | Magnitudes, writer: Writer) -> str:
     match key:
         case Grid():
             return writer.cell(key)
+        case Magnitudes():
+            return writer.magnitude(key)
         case OpenKey(expression=expression):
             return writer.value(expression)
         case _:
             return writer.key(key)
 
 
-def _position(key: Cells, written: str) -> str:
+def _position(key: Cells | Magnitudes, written: str) -> str:
     match key:
         case Grid(size=size):
             return f"CASE WHEN {written} < {size} THEN {written} WHEN {written} >= {size} THEN {size - 1} END"
+        case Magnitudes():
+            return written
         case RangeKey(lower=lower, upper=upper):
             low, high = integer(lower), integer(upper)
             position = f"TRY_CAST(TRY_CAST({written} AS BIGINT) - {low} AS INTEGER)"

@@ -25,7 +25,7 @@ from sfumato.plan.expressions import (
 from sfumato.plan.functions import FUNCTIONS, Kind, Takes
 from sfumato.plan.kinds import kind_of
 from sfumato.plan.lattice import Lattice
-from sfumato.plan.nodes import Grid, Key, ListedKey
+from sfumato.plan.nodes import Grid, Key, ListedKey, Magnitudes
 from sfumato.schema.columns import Float
 from sfumato.schema.table import Schema
 
@@ -81,6 +81,41 @@ class Writer:
             f"CASE WHEN abs({real} - {middle}) < {reach} "
             f"THEN TRY_CAST(floor(abs({real} - {low}) * {factor}) AS INTEGER) "
             f"WHEN {real} < {middle} THEN 0 WHEN {real} <= CAST('Infinity' AS DOUBLE) THEN {grid.size - 1} END"
+        )
+
+    def magnitude(self, cells: Magnitudes) -> str:
+        """The number of a row's cell of magnitudes; NULL for NULL and NaN."""
+        steps, middle = self._steps(cells), len(cells.edges)
+        size = self._quarters(steps)
+        return (
+            f"CASE WHEN {steps} > 0 THEN {middle + 1} + {size} WHEN {steps} < 0 THEN {middle - 1} - {size} "
+            f"WHEN {steps} = 0 THEN {middle} END"
+        )
+
+    def within_magnitude(self, cells: Magnitudes) -> str:
+        """A row's value in steps, no larger than the edge of its cell, however the logarithm was rounded."""
+        steps = self._steps(cells)
+        edge = edge_of(cells, f"{self._quarters(steps)} + 1")
+        return f"CASE WHEN {steps} < 0 THEN -least(-{steps}, {edge}) ELSE least({steps}, {edge}) END"
+
+    def _quarters(self, steps: str) -> str:
+        """How many quarters of an octave a size is above one step, rounded up."""
+        return f"CAST(ceil(4 * log2(CAST(greatest(abs({steps}), 1) AS DOUBLE))) AS INTEGER)"
+
+    def _steps(self, cells: Magnitudes) -> str:
+        """The value in steps, clamped to the largest magnitude. NaN is above infinity here and so falls through."""
+        written, most = self._written(cells.value), 1 << cells.octaves
+        if not self._is_real(cells.value):
+            return (
+                f"(CASE WHEN {written} BETWEEN {integer(-most)} AND {most} THEN TRY_CAST({written} AS HUGEINT) "
+                f"WHEN {written} < 0 THEN {huge(-most)} WHEN {written} > 0 THEN {huge(most)} END)"
+            )
+        reach = double(float(most * cells.step))
+        return (
+            f"(CASE WHEN abs({written}) <= {reach} "
+            f"THEN TRY_CAST(round({written} * {double(2.0**-cells.exponent)}) AS HUGEINT) "
+            f"WHEN {written} < 0 THEN {huge(-most)} "
+            f"WHEN {written} <= CAST('Infinity' AS DOUBLE) THEN {huge(most)} END)"
         )
 
     def key(self, key: Key) -> str:
@@ -202,3 +237,8 @@ def integer(value: int) -> str:
 def huge(value: int) -> str:
     """Multiplied with counts, it must not overflow at any number of rows."""
     return f"CAST({value} AS HUGEINT)"
+
+
+def edge_of(cells: Magnitudes, place: str) -> str:
+    """The edge of a cell, in steps: of the cell for zero at place 0, of the smallest sizes at place 1, and so on."""
+    return f"list_extract([0, {', '.join(map(str, cells.edges))}], {place} + 1)"

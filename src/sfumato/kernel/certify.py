@@ -9,6 +9,7 @@ from math import isqrt
 from typing import assert_never
 
 from sfumato.errors import identifier_used, plan_refused, unknown_column
+from sfumato.kernel.bounds import BoundedSum
 from sfumato.kernel.choice import Exponential, PermuteAndFlip
 from sfumato.kernel.cost import Cost, Currency
 from sfumato.kernel.mechanisms import DiscreteGaussian, DiscreteLaplace, Event
@@ -48,12 +49,15 @@ from sfumato.plan.nodes import (
     Grid,
     Histogram,
     ListedKey,
+    Magnitudes,
     Measure,
     MostFrequent,
     OpenKey,
     Plan,
     Quantiles,
     Sum,
+    SumInCells,
+    UnboundedSum,
 )
 from sfumato.plan.sources import Lookup, OnUnit, PerUnit, Rows, Source, derive, unit_of
 from sfumato.schema.columns import Identifier
@@ -62,9 +66,10 @@ from sfumato.schema.unit import Person, Row
 
 MOST_GROUPS = 100_000
 MOST_CELLS = 1 << 27  # of which an engine returns those that have rows
+MOST_COUNTED = 1 << 22  # cells that get noise of their own and are not released
 
 
-Mechanism = DiscreteLaplace | DiscreteGaussian | RankChoice | PermuteAndFlip | Exponential
+Mechanism = DiscreteLaplace | DiscreteGaussian | RankChoice | PermuteAndFlip | Exponential | BoundedSum
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,9 +142,9 @@ def certify(plan: Plan, schema: Schema, currency: Currency) -> Certified:
             and len({str(value).lower() if isinstance(value, bool) else str(value) for value in key.values}) < key.size
         ):
             raise plan_refused("a key lists a value twice")
-    if any(isinstance(key, Grid) for key in plan.keys):
-        raise plan_refused("it groups by a grid")
-    grouped = [key.expression for key in plan.keys if not isinstance(key, Grid)]
+    if any(isinstance(key, Grid | Magnitudes) for key in plan.keys):
+        raise plan_refused("it groups by a grid or by magnitudes")
+    grouped = [key.expression for key in plan.keys if not isinstance(key, Grid | Magnitudes)]
     if len(set(grouped)) < len(grouped):
         raise plan_refused("it groups by the same twice")
     used = [name for key in grouped for name in _columns(key)]
@@ -227,6 +232,13 @@ def _release(measure: Measure, plan: Plan, currency: Currency) -> CertifiedRelea
             return CertifiedRelease(sensitivity, Exponential(epsilon, Fraction(sensitivity.bound), monotone=True))
         case MostFrequent(), _, _:
             pass
+        case (UnboundedSum(cells=sizes, finding=finding), "laplace", "epsilon") | (
+            UnboundedSum(cells=sizes, finding=finding),
+            "gaussian",
+            "rho",
+        ):
+            bounded = BoundedSum.for_share(share, currency, finding, sensitivity.bound, sizes.edges)
+            return CertifiedRelease(sensitivity, bounded)
         case _, "laplace", "epsilon":
             return CertifiedRelease(sensitivity, DiscreteLaplace.for_epsilon(share, sensitivity.bound), strategy)
         case _, "gaussian", "rho":
@@ -244,6 +256,8 @@ def _price(release: CertifiedRelease, currency: Currency) -> Fraction:
             return gaussian.rho(release.sensitivity.length)
         case RankChoice() as ranks:
             return ranks.epsilon() if currency == "epsilon" else ranks.rho()
+        case BoundedSum() as bounded:
+            return bounded.cost()
         case PermuteAndFlip() | Exponential() as choice:
             return choice.epsilon if currency == "epsilon" else choice.rho()
         case _:
@@ -291,6 +305,8 @@ def _most_per_row(aggregate: Aggregate) -> tuple[int, str]:
             return 1, "1"
         case Histogram() | Cumulative() | Quantiles() | MostFrequent():
             return 1, "1 in one cell"
+        case UnboundedSum():
+            return 1, "1 in one cell of magnitudes and then, to the sum, the larger of the bounds found"
         case Sum(lattice=lattice):
             most = max(abs(lattice.lower), abs(lattice.upper))
             return most, f"max(|{lattice.lower}|, |{lattice.upper}|) = {most} steps of 2^{lattice.exponent}"
@@ -309,6 +325,8 @@ def _size(aggregate: Aggregate) -> tuple[int, int]:
             return cells.size, MOST_GROUPS
         case Quantiles(cells=cells):
             return cells.size, MOST_CELLS
+        case UnboundedSum(cells=sizes):
+            return sizes.size, MOST_COUNTED
         case _:
             return 1, MOST_GROUPS
 
@@ -319,6 +337,10 @@ def _used(aggregate: Aggregate) -> list[str]:
             return []
         case Histogram(cells=cells) | Cumulative(cells=cells) | Quantiles(cells=cells) | MostFrequent(cells=cells):
             return _cells(cells)
+        case UnboundedSum(cells=sizes):
+            return _columns(sizes.value)
+        case SumInCells():
+            raise plan_refused("it adds up cells")
         case _:
             return _columns(aggregate.value)
 

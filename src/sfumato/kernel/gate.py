@@ -7,13 +7,14 @@ from threading import Lock
 import numpy as np
 
 from sfumato.errors import plan_refused, receipt_used
+from sfumato.kernel.bounds import BoundedSum, Weighed
 from sfumato.kernel.certify import Certified, CertifiedRelease
 from sfumato.kernel.choice import Exponential, PermuteAndFlip
 from sfumato.kernel.entropy import Entropy
 from sfumato.kernel.ranks import Cells, Numbers, RankChoice
-from sfumato.plan.nodes import Aggregate, Binned
+from sfumato.plan.nodes import Aggregate, Binned, UnboundedSum
 
-Entry = int | Cells
+Entry = int | Cells | Weighed
 Group = tuple[str | int, ...]  # values of open keys, then the number of a declared group
 Released = int | tuple[int, ...]
 Table = tuple[tuple[Released, ...], ...]
@@ -94,7 +95,10 @@ def release(
 
 
 def _check(aggregate: Aggregate, entry: Entry) -> None:
-    if not isinstance(aggregate, Binned):
+    if isinstance(aggregate, UnboundedSum):
+        if not isinstance(entry, Weighed) or not entry.fit(aggregate.cells):
+            raise plan_refused("the engine answered with something else than counts and sums of cells")
+    elif not isinstance(aggregate, Binned):
         if type(entry) is not int:
             raise plan_refused("the engine answered with something else than whole numbers")
     elif not isinstance(entry, Cells) or not entry.fit(aggregate.cells.size):
@@ -110,6 +114,8 @@ def _released(
     match mechanism:
         case RankChoice():
             return [mechanism.draw(entry, entropy) for entry in entries if isinstance(entry, Cells)]
+        case BoundedSum():
+            return [mechanism.draw(entry, entropy) for entry in entries if isinstance(entry, Weighed)]
         case PermuteAndFlip() | Exponential():
             return [mechanism.draw(counts, entropy) for counts in _dense(aggregate, entries)]
     if not isinstance(aggregate, Binned):

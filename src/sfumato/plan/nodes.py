@@ -9,6 +9,8 @@ import json
 from dataclasses import dataclass, fields, is_dataclass
 from datetime import date
 from fractions import Fraction
+from functools import lru_cache
+from math import isqrt
 from typing import Literal
 
 from sfumato.plan.expressions import Column, Condition, Expression
@@ -18,6 +20,7 @@ from sfumato.schema.columns import CategoryValue
 from sfumato.schema.unit import Unit
 
 LARGEST_GRID = 1 << 18
+MOST_OCTAVES = 90  # so that 2^32 values of the largest size add up in 128 bits
 MechanismName = Literal["laplace", "gaussian", "exponential", "permute_and_flip"]
 
 
@@ -158,8 +161,64 @@ class MostFrequent:
     cells: Cells
 
 
+@dataclass(frozen=True, slots=True)
+class Magnitudes:
+    """Cells by sign and size: one for zero, and four an octave for each sign, in whole steps of 2^exponent.
+
+    A value is rounded to steps and clamped to 2^octaves of them. Cell j of a sign holds sizes up to edges[j].
+    """
+
+    value: Expression
+    exponent: int
+    octaves: int
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.octaves <= MOST_OCTAVES:
+            raise ValueError(f"magnitudes cover 1 to {MOST_OCTAVES} octaves")
+
+    @property
+    def edges(self) -> tuple[int, ...]:
+        """2^(j/4), rounded down."""
+        return _fourth_roots(4 * self.octaves)
+
+    @property
+    def size(self) -> int:
+        """The largest negative values come first, zero lies in the middle."""
+        return 2 * len(self.edges) + 1
+
+    @property
+    def step(self) -> Fraction:
+        return Fraction(2) ** self.exponent
+
+
+@lru_cache(maxsize=8)
+def _fourth_roots(last: int) -> tuple[int, ...]:
+    return tuple(isqrt(isqrt(1 << j)) for j in range(last + 1))
+
+
+@dataclass(frozen=True, slots=True)
+class UnboundedSum:
+    """The sum of values clamped to bounds that are found first, with the part `finding` of the share."""
+
+    cells: Magnitudes
+    finding: Fraction
+
+    def __post_init__(self) -> None:
+        if not 0 < self.finding < 1:
+            raise ValueError("a part of the share goes into finding bounds, and not all of it")
+
+
+@dataclass(frozen=True, slots=True)
+class SumInCells:
+    """The sum of the values in a cell of magnitudes; only in a part of a plan (`plan.parts`)."""
+
+    cells: Magnitudes
+
+
 Binned = Histogram | Cumulative | Quantiles | MostFrequent
-Aggregate = CountRows | CountValues | Sum | CentredSum | CountDistinct | CountPeople | Binned
+Aggregate = (
+    CountRows | CountValues | Sum | CentredSum | CountDistinct | CountPeople | UnboundedSum | SumInCells | Binned
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,12 +240,12 @@ class Selection:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Keys of a question are listed, ranges or open; a grid is a key only in a part of a plan (`plan.parts`)."""
+    """Keys of a question are listed, ranges or open; grids and magnitudes are keys of a part only (`plan.parts`)."""
 
     table: Source
     unit: Unit
     where: Condition | None
-    keys: tuple[Cells | OpenKey, ...]
+    keys: tuple[Cells | OpenKey | Magnitudes, ...]
     measures: tuple[Measure, ...]
     selection: Selection | None = None
 

@@ -1,11 +1,13 @@
 """Aggregates and a schema: bounds made explicit."""
 
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
 from fractions import Fraction
 from math import ceil
 from typing import assert_never
 
 from sfumato.errors import bounds_too_wide, keys_undeclared, no_bounds, not_supported, too_many_keys
-from sfumato.kernel.certify import MOST_GROUPS
+from sfumato.kernel.certify import MOST_COUNTED, MOST_GROUPS
 from sfumato.plan.expressions import Column, Expression
 from sfumato.plan.lattice import Lattice
 from sfumato.plan.nodes import (
@@ -17,9 +19,11 @@ from sfumato.plan.nodes import (
     Cumulative,
     Grid,
     Histogram,
+    Magnitudes,
     MostFrequent,
     OpenKey,
     Sum,
+    UnboundedSum,
 )
 from sfumato.query.bind_expressions import bind_number, bind_value, first_column, value_range
 from sfumato.query.bind_keys import bind_key
@@ -28,6 +32,7 @@ from sfumato.query.question import (
     BinsOf,
     BoundCall,
     DistinctOf,
+    FoundMean,
     Mean,
     MeanOf,
     ModeOf,
@@ -38,11 +43,14 @@ from sfumato.query.question import (
     SpreadOf,
     SumOf,
 )
+from sfumato.schema.columns import Float, Int
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person
 
 WIDEST = Fraction(10) ** 250  # products of two such numbers still fit a double
 FEWEST_CELLS = 1 << 10  # of a quantile's line, however many groups there are
+# Steps and largest values where bounds are found: whole numbers as they are, others from 1e-9 to 1e18.
+WHOLE_MAGNITUDES, REAL_MAGNITUDES = (0, 62), (-30, 90)
 WIDEST_SPREAD = Fraction(10) ** 120  # and so do squares
 
 
@@ -54,12 +62,16 @@ def bind_call(item: SelectedCall, schema: Schema, groups: int = 1) -> BoundCall:
             return CountValues(bind_value(value, schema))
         case SumOf(value=value):
             bound = bind_number(value, schema)
+            if (total := _unbounded(bound, item.text, schema, groups)) is not None:
+                return total
             lattice = lattice_of(bound, item.text, schema)
             if lattice.lower == lattice.upper == 0:
                 raise not_supported(item.text, "It is 0 whatever the data is; ask about a column.")
             return Sum(bound, lattice)
         case MeanOf(value=value):
             bound = bind_number(value, schema)
+            if (total := _unbounded(bound, item.text, schema, groups)) is not None:
+                return FoundMean(total, _values_of(bound, schema))
             lattice = lattice_of(bound, item.text, schema)
             if lattice.lower == lattice.upper:
                 raise not_supported(item.text, "It is the same whatever the data is; ask about a column.")
@@ -109,6 +121,42 @@ def bind_call(item: SelectedCall, schema: Schema, groups: int = 1) -> BoundCall:
 
 def _is_unit(value: Expression, unit: Person, schema: Schema) -> bool:
     return isinstance(value, Column) and schema.meant(value.name).casefold() == unit.id.casefold()
+
+
+def _unbounded(value: Expression, text: str, schema: Schema, groups: int) -> UnboundedSum | None:
+    """A sum whose bounds are found, where the owner allows that for every column without bounds."""
+    found = value_range(value, text, schema)
+    declared = [schema.columns[name] for name in _names(value)]
+    parts = [column.private_bounds for column in declared if isinstance(column, Int | Float) and column.lower is None]
+    allowed = [part for part in parts if part is not None]
+    if found.bounds is not None or not allowed or len(allowed) < len(parts):
+        return None
+    cells = Magnitudes(value, *(WHOLE_MAGNITUDES if found.whole else REAL_MAGNITUDES))
+    if groups * cells.size > MOST_COUNTED:
+        raise too_many_keys(groups, MOST_COUNTED // cells.size)
+    return UnboundedSum(cells, max(allowed))
+
+
+def _values_of(value: Expression, schema: Schema) -> CountValues | Histogram:
+    """The number of values, of the same people in the same groups as the sum whose bounds are found.
+
+    A person is in as many cells as they have rows, in however many groups: so one cell for everything counts alike.
+    """
+    if isinstance(schema.unit, Person):
+        return Histogram(Grid(value, Fraction(0), Fraction(1), 1))
+    return CountValues(value)
+
+
+def _names(node: object) -> Iterator[str]:
+    """Every column of an expression, whatever it is made of."""
+    if isinstance(node, Column):
+        yield node.name
+    elif isinstance(node, tuple):
+        for item in node:
+            yield from _names(item)
+    elif is_dataclass(node):
+        for field in fields(node):
+            yield from _names(getattr(node, field.name))
 
 
 def _ends(value: Expression, text: str, schema: Schema) -> tuple[bool, Fraction, Fraction]:

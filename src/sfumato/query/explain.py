@@ -20,11 +20,13 @@ from sfumato.plan.nodes import (
     MostFrequent,
     Quantiles,
     Sum,
+    SumInCells,
+    UnboundedSum,
 )
 from sfumato.query.finish import CONFIDENCE
 from sfumato.query.notes import notes, price_in_words
 from sfumato.query.outputs import expected_error
-from sfumato.query.rewrite import KeyColumn, MeanColumn, OutputColumn, SpreadColumn
+from sfumato.query.rewrite import FoundMeanColumn, KeyColumn, MeanColumn, OutputColumn, SpreadColumn
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +90,9 @@ class Explanation:
             lines += [f"  {step.measures}: {100 * step.share:.0f} % of the spend"]
             lines += [f"    sensitivity {step.sensitivity}: {step.rule}"]
             mechanism = step.event["mechanism"].replace("_", " ")
-            if step.deviation is None:
+            if step.event["mechanism"] == "bounded_sum":
+                lines += ["    noise in proportion to the larger of the bounds found"]
+            elif step.deviation is None:
                 lines += [f"    chosen privately: {mechanism}"]
             else:
                 lines += [f"    {mechanism} noise, standard deviation {step.deviation:.6g}"]
@@ -146,6 +150,8 @@ def _words(measure: Measure, position: int, columns: tuple[OutputColumn, ...]) -
     for column in columns:
         if isinstance(column, MeanColumn):
             used = position in (column.total, column.count)
+        elif isinstance(column, FoundMeanColumn):
+            used = position in (column.measure, column.count)
         elif isinstance(column, SpreadColumn):
             used = position in (column.total, column.squares, column.count)
         else:
@@ -160,6 +166,9 @@ def _words(measure: Measure, position: int, columns: tuple[OutputColumn, ...]) -
             what = "sum of clamped values"
         case CentredSum():
             what = "sum of clamped values around the centre of their bounds"
+        case UnboundedSum(finding=finding):
+            part = f"{100 * float(finding):g} % of it"
+            what = f"sum of values, clamped to bounds that are found privately with {part}"
         case CountDistinct():
             what = "number of different values"
         case CountPeople():
@@ -172,4 +181,6 @@ def _words(measure: Measure, position: int, columns: tuple[OutputColumn, ...]) -
             what = f"{len(levels)} of the ranks on a line of {cells.size} cells, with error bars"
         case MostFrequent(cells=cells):
             what = f"most frequent of {cells.size} values"
+        case SumInCells():
+            raise TypeError("cells are added up only in a part of a plan")
     return f"{what} (for {', '.join(users)})"

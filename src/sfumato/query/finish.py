@@ -14,6 +14,7 @@ from sfumato.plan.nodes import ListedKey, OpenKey, Plan, RangeKey
 from sfumato.plots.page import write_page
 from sfumato.query.after import After
 from sfumato.query.display import as_fragment, as_page, as_text
+from sfumato.query.found import found_bounds
 from sfumato.query.notes import notes, price_in_words
 from sfumato.query.outputs import Intervals, Noises, interval_of, value_of
 from sfumato.query.picture import picture
@@ -29,7 +30,7 @@ class Answer:
     """Noisy rows, sorted by key, with what they cost, what is left, and what their error bars do not cover.
 
     `more`: how many questions at this price the ledger would still grant; `notes`: one sentence for each thing that
-    clipping and bounding may hide.
+    clipping and bounding may hide, and for each bound that was found.
     """
 
     question: str
@@ -183,7 +184,10 @@ def finish(
         when=when,
         receipt=release.entry,
         more=more,
-        notes=notes(certified, columns),
+        notes=(
+            *notes(certified, columns),
+            *found_bounds(certified, columns, rows, [release.values[group] for group in order]),
+        ),
         _numbers=(tuple(release.values[group] for group in order), columns, mechanisms),
         _repeat=repeat,
     )

@@ -10,10 +10,13 @@ from sfumato.kernel.gate import Released
 from sfumato.kernel.mechanisms import DiscreteGaussian, DiscreteLaplace
 from sfumato.plan.lattice import Lattice
 from sfumato.plan.nodes import Grid
+from sfumato.query.found import counted, in_units, mean_of, noise_of, sum_of
 from sfumato.query.lines import cdf, cdf_interval, histogram, quantile, quantile_interval
 from sfumato.query.rewrite import (
     CdfColumn,
     CountColumn,
+    FoundMeanColumn,
+    FoundSumColumn,
     HistogramColumn,
     KeyColumn,
     MeanColumn,
@@ -53,6 +56,11 @@ class Noises:
             self._known[measure] = Noise(mechanism.error(self.confidence), mechanism.deviation())
         return self._known[measure]
 
+    def within(self, measure: int, found: tuple[int, ...]) -> Noise:
+        """Of a sum whose bounds were found."""
+        noise = noise_of(self.mechanisms[measure], found)
+        return Noise(noise.error(self.confidence), noise.deviation())
+
 
 def expected_error(column: OutputColumn, mechanisms: tuple[Mechanism, ...], confidence: float) -> float | None:
     """Half the width of the error bar, known before asking; None where it depends on the answer."""
@@ -89,6 +97,10 @@ def value_of(
             return histogram(column, numbers[measure])
         case CdfColumn(measure=measure):
             return cdf(column, numbers[measure], mechanisms[measure])
+        case FoundSumColumn(measure=measure):
+            return sum_of(column, numbers[measure])
+        case FoundMeanColumn(measure=measure, count=count):
+            return mean_of(column, numbers[measure], counted(numbers[count]))
 
 
 def interval_of(column: OutputColumn, row: tuple[Released, ...], noises: Noises) -> Intervals:
@@ -111,6 +123,15 @@ def interval_of(column: OutputColumn, row: tuple[Released, ...], noises: Noises)
             return [(count - error, count + error) for count in numbers[measure]]
         case CdfColumn(measure=measure, cells=cells):
             return cdf_interval(cells, numbers[measure], noises.mechanisms[measure], noises.confidence)
+        case FoundSumColumn(measure=measure):
+            total, noise = numbers[measure][2], noises.within(measure, numbers[measure])
+            low, high = (in_units(total + side * noise.error, column.total.cells) for side in (-1, 1))
+            return low, high
+        case FoundMeanColumn(measure=measure, count=count):
+            found, of_total = numbers[measure], noises.within(measure, numbers[measure])
+            ends = _ratios(found[2], counted(numbers[count]), of_total, noises[count]) or found[:2]
+            low, high = (float(min(max(end, found[0]), found[1]) * column.total.cells.step) for end in ends)
+            return low, high
         case ModeColumn():
             return None
         case _:
@@ -154,15 +175,22 @@ def _spread_interval(column: SpreadColumn, row: Row, noises: Noises) -> Interval
 
 
 def _mean_interval(total: int, count: int, of_total: Noise, of_count: Noise, lattice: Lattice) -> Interval:
+    ends = _ratios(total, count, of_total, of_count)
+    if ends is None:
+        return float(lattice.lower * lattice.step), float(lattice.upper * lattice.step)
+    return _mean(ends[0], lattice), _mean(ends[1], lattice)
+
+
+def _ratios(total: int, count: int, of_total: Noise, of_count: Noise) -> tuple[Fraction, Fraction] | None:
     """All a with |total - a·count| within its noise (Fieller): both noises count, and neither twice."""
     width = max((noise.error / noise.deviation for noise in (of_total, of_count) if noise.deviation), default=0.0)
     noise_total, noise_count = width * of_total.deviation, width * of_count.deviation
     leading = float(count) ** 2 - noise_count**2
     if count <= 0 or leading <= 0:
-        return float(lattice.lower * lattice.step), float(lattice.upper * lattice.step)
+        return None
     middle = float(total) * float(count) / leading
     half = sqrt(max(0.0, middle**2 - (float(total) ** 2 - noise_total**2) / leading))
-    return _mean(Fraction(middle - half), lattice), _mean(Fraction(middle + half), lattice)
+    return Fraction(middle - half), Fraction(middle + half)
 
 
 def _mean(from_centre: Fraction, lattice: Lattice) -> float:

@@ -15,6 +15,7 @@ from sfumato.plan.nodes import (
     Histogram,
     MostFrequent,
     Sum,
+    UnboundedSum,
 )
 from sfumato.query.after import After
 from sfumato.query.asked import From
@@ -102,6 +103,14 @@ class Mean:
 
 
 @dataclass(frozen=True, slots=True)
+class FoundMean:
+    """An average whose bounds are found: a sum and a count."""
+
+    total: UnboundedSum
+    count: CountValues | Histogram
+
+
+@dataclass(frozen=True, slots=True)
 class Spread:
     """A variance whose bounds are known; rewritten into sums of deviations and of their squares, and a count."""
 
@@ -130,4 +139,7 @@ class Bins:
     whole: bool
 
 
-BoundCall = CountRows | CountValues | CountDistinct | CountPeople | Sum | Mean | Spread | Quantile | Bins | MostFrequent
+Found = UnboundedSum | FoundMean
+BoundCall = (
+    CountRows | CountValues | CountDistinct | CountPeople | Sum | Mean | Spread | Quantile | Bins | MostFrequent | Found
+)

@@ -23,9 +23,10 @@ from sfumato.plan.nodes import (
     MostFrequent,
     Quantiles,
     Sum,
+    UnboundedSum,
 )
 from sfumato.query.bind import BoundAggregate, BoundKey, BoundQuestion
-from sfumato.query.question import Bins, Mean, Quantile, Spread
+from sfumato.query.question import Bins, FoundMean, Mean, Quantile, Spread
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +54,21 @@ class MeanColumn:
     total: int
     count: int
     lattice: Lattice
+
+
+@dataclass(frozen=True, slots=True)
+class FoundSumColumn:
+    name: str
+    measure: int
+    total: UnboundedSum
+
+
+@dataclass(frozen=True, slots=True)
+class FoundMeanColumn:
+    name: str
+    measure: int
+    count: int
+    total: UnboundedSum
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +114,17 @@ class CdfColumn:
 
 
 ListColumn = HistogramColumn | CdfColumn
+FoundColumn = FoundSumColumn | FoundMeanColumn
 OutputColumn = (
-    KeyColumn | CountColumn | SumColumn | MeanColumn | SpreadColumn | QuantileColumn | ModeColumn | ListColumn
+    KeyColumn
+    | CountColumn
+    | SumColumn
+    | MeanColumn
+    | SpreadColumn
+    | QuantileColumn
+    | ModeColumn
+    | ListColumn
+    | FoundColumn
 )
 
 
@@ -143,6 +168,12 @@ def rewrite(question: BoundQuestion) -> Draft:
                 sum_measure = measure(CentredSum(value, lattice), SHARE_OF_SUM)
                 count_measure = measure(CountValues(value), 1 - SHARE_OF_SUM)
                 columns.append(MeanColumn(name, sum_measure, count_measure, lattice))
+            case BoundAggregate(name=name, call=UnboundedSum() as unbounded):
+                columns.append(FoundSumColumn(name, measure(unbounded, Fraction(1)), unbounded))
+            case BoundAggregate(name=name, call=FoundMean(total=unbounded, count=values_found)):
+                sum_measure = measure(unbounded, SHARE_OF_SUM)
+                count_measure = measure(values_found, 1 - SHARE_OF_SUM)
+                columns.append(FoundMeanColumn(name, sum_measure, count_measure, unbounded))
             case BoundAggregate(name=name, call=Spread(value=value) as spread):
                 deviations = measure(CentredSum(value, spread.lattice), SHARE_OF_DEVIATIONS)
                 deviation = Arithmetic("-", value, Number(spread.middle))

@@ -5,7 +5,14 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from fractions import Fraction
 
-from sfumato.errors import bounds_reversed, mixed_categories, no_categories, repeated_category
+from sfumato.errors import (
+    UsageError,
+    bounds_reversed,
+    mixed_categories,
+    no_categories,
+    out_of_range,
+    repeated_category,
+)
 from sfumato.schema.numbers import Number, exact, shown, whole
 from sfumato.schema.wordings import not_a_date
 
@@ -16,31 +23,42 @@ LARGEST_INT = 1 << 62
 
 @dataclass(frozen=True, slots=True, init=False)
 class Int:
-    """Whole numbers. With bounds they can be summed and grouped by."""
+    """Whole numbers. With bounds they can be summed and grouped by.
+
+    With `private_bounds` in place of bounds, a sum finds them, with that part of its spend.
+    """
 
     lower: Fraction | None
     upper: Fraction | None
+    private_bounds: Fraction | None
 
-    def __init__(self, lower: int | None = None, upper: int | None = None) -> None:
+    def __init__(
+        self, lower: int | None = None, upper: int | None = None, *, private_bounds: Number | None = None
+    ) -> None:
         low, high = _bounds(
             None if lower is None else whole(lower, "lower", least=-LARGEST_INT, most=LARGEST_INT),
             None if upper is None else whole(upper, "upper", least=-LARGEST_INT, most=LARGEST_INT),
         )
         object.__setattr__(self, "lower", low)
         object.__setattr__(self, "upper", high)
+        object.__setattr__(self, "private_bounds", _part(private_bounds, low))
 
 
 @dataclass(frozen=True, slots=True, init=False)
 class Float:
-    """Real numbers. With bounds they can be summed."""
+    """Real numbers. With bounds they can be summed; with `private_bounds` a sum finds them."""
 
     lower: Fraction | None
     upper: Fraction | None
+    private_bounds: Fraction | None
 
-    def __init__(self, lower: Number | None = None, upper: Number | None = None) -> None:
+    def __init__(
+        self, lower: Number | None = None, upper: Number | None = None, *, private_bounds: Number | None = None
+    ) -> None:
         low, high = _bounds(lower, upper)
         object.__setattr__(self, "lower", low)
         object.__setattr__(self, "upper", high)
+        object.__setattr__(self, "private_bounds", _part(private_bounds, low))
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -121,3 +139,15 @@ def _bounds(lower: Number | None, upper: Number | None) -> tuple[Fraction | None
     if low >= high:
         raise bounds_reversed(shown(low), shown(high))
     return low, high
+
+
+def _part(private_bounds: Number | None, declared: Fraction | None) -> Fraction | None:
+    """The part of a spend that goes into finding bounds."""
+    if private_bounds is None:
+        return None
+    if declared is not None:
+        raise UsageError("a column has both bounds and private_bounds.", "Keep the bounds: they cost nothing.")
+    part = exact(private_bounds, "private_bounds")
+    if not 0 < part < 1:
+        raise out_of_range("private_bounds", "0", "1", shown(part))
+    return part

@@ -19,8 +19,15 @@ KNOWN_BOUNDS = {
 }
 
 
-def draft_policy(source: str, table: str, columns: Mapping[str, str], source_table: str | None = None) -> str:
-    """TOML for a table with these column names and engine types."""
+def draft_policy(
+    source: str,
+    table: str,
+    columns: Mapping[str, str],
+    source_table: str | None = None,
+    *,
+    private_bounds: str | None = None,
+) -> str:
+    """TOML for a table with these column names and engine types; `private_bounds` stands where bounds are unknown."""
     unit = _unit_column(columns)
     lines = [
         "# A draft. Read every line: what is declared here is what the promise is about.",
@@ -39,7 +46,7 @@ def draft_policy(source: str, table: str, columns: Mapping[str, str], source_tab
         lines += [f"id = {_toml(unit)}", "max_rows = 10", "max_groups = 5"]
     lines += ["", "[budget]", "epsilon = 3", "delta = 1e-6", "", "[columns]"]
     lines += ["# A column that is not declared does not exist for analysts."]
-    lines += [_column(name, kind.upper()) for name, kind in columns.items() if name != unit]
+    lines += [_column(name, kind.upper(), private_bounds) for name, kind in columns.items() if name != unit]
     return "\n".join(lines) + "\n"
 
 
@@ -52,7 +59,7 @@ def _unit_column(columns: Mapping[str, str]) -> str | None:
     return next((name for name in columns if name.casefold().endswith("_id")), None)
 
 
-def _column(name: str, kind: str) -> str:
+def _column(name: str, kind: str, private_bounds: str | None) -> str:
     key, plain = _key(name), name.casefold()
     words = plain.replace("-", "_").split("_")
     if any(word in IDENTIFYING for word in words) or plain.endswith("_id") or plain == "id":
@@ -67,6 +74,8 @@ def _column(name: str, kind: str) -> str:
     if plain in KNOWN_BOUNDS:
         lower, upper = KNOWN_BOUNDS[plain]
         return f'{key} = {{ type = "{number}", lower = {lower}, upper = {upper} }}'
+    if private_bounds is not None:
+        return f'{key} = {{ type = "{number}", private_bounds = {private_bounds} }}   # better: lower = …, upper = …'
     return f'{key} = {{ type = "{number}" }}   # to add it up: lower = …, upper = … (known, not read from the data)'
 
 

@@ -34,8 +34,8 @@ SECTIONS = {
 }
 BESIDE = {"lookups": ("source", "key", "columns"), "tables": ("source", "columns")}
 COLUMN_TYPES: dict[str, tuple[Callable[..., Column], tuple[str, ...]]] = {
-    "int": (Int, ("lower", "upper")),
-    "float": (Float, ("lower", "upper")),
+    "int": (Int, ("lower", "upper", "private_bounds")),
+    "float": (Float, ("lower", "upper", "private_bounds")),
     "date": (Date, ("lower", "upper")),
     "category": (Category, ("values",)),
     "text": (Text, ()),

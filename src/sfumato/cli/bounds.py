@@ -1,0 +1,59 @@
+"""sfumato bounds"""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sfumato.cli.output import Format, as_csv, as_json, as_table, number, working, write
+from sfumato.query.scan import Scan
+from sfumato.session import DEFAULT_ANALYST, open_policy
+
+SHOWN = 15  # rows of the table; the others are in --format csv
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command(no_args_is_help=True)
+def bounds(
+    policy: Annotated[Path, typer.Argument(help="The policy file, e.g. people.toml.")],
+    column: Annotated[str, typer.Argument(help="A column of whole or real numbers.")],
+    spend: Annotated[str, typer.Option(help="How much epsilon the scan may cost, e.g. 0.1.")],
+    upper: Annotated[
+        str | None, typer.Option(help="A public number that no value surely exceeds (default: the declared bound).")
+    ] = None,
+    points: Annotated[int, typer.Option(help="How many bounds to look at.")] = 150,
+    plot: Annotated[Path | None, typer.Option(help="Draw the curve into this .html, .png or .svg file.")] = None,
+    analyst: Annotated[str, typer.Option(help="Who is asking.")] = DEFAULT_ANALYST,
+    format: Annotated[Format, typer.Option(help="How to print.")] = Format.table,
+    output: Annotated[Path | None, typer.Option(help="Write to this file instead of the screen.")] = None,
+) -> None:
+    """The sum of a column, clipped at every bound from 0 on, and the bound to declare. One release pays for all.
+
+    sfumato bounds people.toml age --upper 150 --spend 0.1 --plot bounds.html
+    """
+    amount, end = number(spend, "spend"), None if upper is None else number(upper, "upper")
+    with working("Asking …"), open_policy(policy, analyst=analyst) as session:
+        scan = session.bounds(column, spend=amount, upper=end, points=points)
+    if plot is not None:
+        scan.chart().save(plot)
+    write(_rendered(scan, format), output)
+
+
+def _rendered(scan: Scan, format: Format) -> str:
+    if format is Format.json:
+        return as_json(scan.to_dict())
+    half = "±" if format is Format.table else "plus_minus"
+    rows = [
+        {"bound": point.bound, "sum": point.total, half: (point.interval[1] - point.interval[0]) / 2}
+        for point in scan.points
+    ]
+    if format is Format.csv:
+        return as_csv(list(rows[0]), rows)
+    shown = rows[:: -(-len(rows) // SHOWN)]
+    footer = (
+        f"Recommended upper bound of {scan.column}: {scan.recommended:g}. ± at 95 %; values below 0 count as 0.\n"
+        + ("Asked before: free. " if scan.cached else f"Cost {scan.cost} for all {len(rows)} sums. ")
+        + f"Left {scan.left}."
+    )
+    return as_table(list(rows[0]), shown, footer=footer)

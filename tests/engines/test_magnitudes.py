@@ -1,0 +1,157 @@
+"""Cells of magnitudes through the emitted SQL: what a row becomes, and how far one person can move counts and sums."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import combinations_with_replacement
+from math import inf, nan
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from sfumato.engines import arrange, emit
+from sfumato.engines.duckdb import DuckDBEngine
+from sfumato.errors import SfumatoError
+from sfumato.kernel.bounds import Weighed
+from sfumato.plan.expressions import Arithmetic, Column, Number
+from sfumato.plan.nodes import ListedKey, Magnitudes, Measure, Plan, RangeKey, UnboundedSum
+from sfumato.plan.parts import parts
+from sfumato.schema.columns import Category, Float, Int
+from sfumato.schema.table import Schema
+from sfumato.schema.unit import Person, Row, Unit
+from tests.kernel.laws import mutant
+
+WHOLE, REAL = Magnitudes(Column("n"), 0, 62), Magnitudes(Column("x"), -30, 90)
+TENTH = Fraction(1, 10)
+
+
+def cells_of(
+    cells: Magnitudes, table: dict[str, Any], unit: Unit, keys: tuple[Any, ...] = (), emitter: Any = emit
+) -> list[Weighed]:
+    columns: dict[str, Any] = {"n": Int(private_bounds=0.1), "x": Float(private_bounds=0.1)}
+    columns |= {"copy": Int(0, 10**6), "letter": Category(["a", "b"])}
+    kinds = {"n": pa.int64(), "x": pa.float64(), "copy": pa.int64(), "letter": pa.string(), "who": pa.int64()}
+    rows = len(next(iter(table.values())))
+    content = pa.table({name: pa.array(table.get(name, [None] * rows), kind) for name, kind in kinds.items()})
+    schema = Schema("t", unit, columns)
+    plan = Plan("t", unit, None, keys, (Measure(UnboundedSum(cells, TENTH), "laplace", Fraction(1)),))
+    engine = DuckDBEngine(content, schema)
+    try:
+        found = arrange.gather(plan, [engine.run(emitter.emit(part.plan, schema)) for part in parts(plan)]).entries
+    finally:
+        engine.close()
+    return [row[0] for row in found]  # type: ignore[misc]
+
+
+def expected(cells: Magnitudes, value: float | None) -> tuple[int, int] | None:
+    """The cell and the steps of one value, in plain Python."""
+    if value is None or value != value:
+        return None
+    most, middle = 1 << cells.octaves, len(cells.edges)
+    steps = most if value == inf else -most if value == -inf else round(Fraction(value) / cells.step)
+    steps = max(-most, min(most, steps))
+    size = next(j + 1 for j, edge in enumerate(cells.edges) if abs(steps) <= edge) if steps else 0
+    return middle + (size if steps > 0 else -size), steps
+
+
+EDGY = sorted({value for edge in WHOLE.edges for value in (edge - 1, edge, edge + 1)})
+INTEGERS = [*EDGY, *(-value for value in EDGY), 2**62, 2**62 + 1, -(2**63), 2**63 - 1, None]
+FLOATS = [
+    0.0,
+    -0.0,
+    1.0,
+    -1.5,
+    90.5,
+    1e-12,
+    2.0**-30,
+    3 * 2.0**-31,
+    1e300,
+    -1e300,
+    inf,
+    -inf,
+    nan,
+    None,
+    5e-324,
+    12345.678,
+]
+
+
+@pytest.mark.parametrize(("cells", "name", "values"), [(WHOLE, "n", INTEGERS), (REAL, "x", FLOATS)])
+def test_every_value_falls_into_its_cell(cells: Magnitudes, name: str, values: list[Any]) -> None:
+    keys = (RangeKey(Column("copy"), 0, len(values) - 1),)
+    found = cells_of(cells, {name: values, "copy": list(range(len(values)))}, Row(), keys)
+    for value, entry in zip(values, found, strict=True):
+        assert entry.fit(cells)
+        wanted = expected(cells, value)
+        seen = list(zip(entry.cells.places.tolist(), entry.sums, strict=True))
+        if wanted is None or abs(wanted[1]) < 1 << 40:
+            assert seen == ([] if wanted is None else [wanted]), value
+        else:  # the logarithm is rounded: a size just above an edge may be taken for the edge
+            ((place, total),) = seen
+            assert abs(place - wanted[0]) <= 1
+            assert total == pytest.approx(wanted[1], rel=1e-12)
+
+
+def test_an_expression_has_magnitudes_too() -> None:
+    cells = Magnitudes(Arithmetic("*", Column("x"), Number(Fraction(-2))), -30, 90)
+    (entry,) = cells_of(cells, {"x": [1.5, 1.5, 4.0, None]}, Row())
+    assert entry.cells.counts.tolist() == [1, 2]
+    assert [total * cells.step for total in entry.sums] == [-8, -6]
+
+
+def test_too_many_rows_to_add_up_are_refused() -> None:
+    plan = Plan("t", Row(), None, (), (Measure(UnboundedSum(WHOLE, TENTH), "laplace", Fraction(1)),))
+    with pytest.raises(SfumatoError, match="rows"):
+        arrange.gather(plan, [[(3, 5, None)]])
+
+
+def test_a_cell_that_comes_twice_is_added_up() -> None:
+    plan = Plan("t", Row(), None, (), (Measure(UnboundedSum(WHOLE, TENTH), "laplace", Fraction(1)),))
+    ((entry,),) = arrange.gather(plan, [[(250, 5, 5), (250, 2, 2)]]).entries
+    assert entry == Weighed(entry.cells, (7,))  # type: ignore[union-attr]
+    assert entry.cells.counts.tolist() == [7]  # type: ignore[union-attr]
+
+
+# ---- one person, every small table
+
+SMALL = Magnitudes(Column("n"), 0, 3)  # sizes up to 8
+KINDS = [(letter, value) for letter in ("a", "b") for value in (-9, -2, 0, 1, 8, None)]
+LETTERS = ListedKey(Column("letter"), ("a", "b"))
+
+
+def worst_moves(most_rows: int, emitter: Any = emit) -> tuple[float, float]:
+    """How far a person moves all counts, and all clamped sums at the worst bounds, over what is certified."""
+    people = [person for count in range(1, 5) for person in combinations_with_replacement(KINDS, count)]
+    table: dict[str, list[Any]] = {"copy": [], "letter": [], "n": [], "who": []}
+    for copy, person in enumerate(people):
+        for letter, value in person:
+            for name, cell in (("copy", copy), ("letter", letter), ("n", value), ("who", copy)):
+                table[name].append(cell)
+    unit = Person("who", max_rows=most_rows, max_groups=1)
+    found = cells_of(SMALL, table, unit, (RangeKey(Column("copy"), 0, len(people) - 1), LETTERS), emitter)
+    counts = sums = 0.0
+    bounds = [(low, high) for low in (0, *(-edge for edge in SMALL.edges)) for high in (0, *SMALL.edges)][1:]
+    for copy in range(len(people)):
+        groups = found[2 * copy : 2 * copy + 2]
+        counts = max(counts, sum(int(group.cells.counts.sum()) for group in groups) / most_rows)
+        for low, high in bounds:
+            moved = sum(abs(group.clamped(low, high, SMALL.edges)) for group in groups)
+            sums = max(sums, moved / (most_rows * max(-low, high)))
+    return counts, sums
+
+
+@pytest.mark.parametrize("most_rows", [1, 2, 3])
+def test_a_person_moves_counts_and_sums_by_what_is_certified_and_no_more(most_rows: int) -> None:
+    assert worst_moves(most_rows) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('f"CASE WHEN s{i} > most * {edge} THEN most * {edge} "', 'f"CASE WHEN false THEN 0 "'),
+        ("{total} > {unit.max_rows}", "{total} > {unit.max_rows + 1}"),
+    ],
+)
+def test_an_emitter_that_forgets_a_limit_is_caught(old: str, new: str) -> None:
+    assert max(worst_moves(2, mutant(emit, old, new))) > 1

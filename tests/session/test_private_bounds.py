@@ -1,0 +1,184 @@
+"""SUM and AVG of columns without bounds: from the policy to the answer."""
+
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+import sfumato as sf
+from sfumato.cli.init import app as init
+from sfumato.errors import Refused, UsageError
+from sfumato.kernel.mechanisms import DiscreteLaplace
+from sfumato.query.found import noise_of
+from sfumato.schema.policy import load_policy
+
+ROWS = 20_000
+
+
+@pytest.fixture
+def people() -> pd.DataFrame:
+    rng = np.random.default_rng(11)
+    return pd.DataFrame(
+        {
+            "user_id": rng.integers(0, ROWS // 2, ROWS),
+            "age": rng.integers(17, 91, ROWS),
+            "debt": -rng.exponential(100.0, ROWS),
+            "bare": rng.integers(0, 10, ROWS),
+            "sex": rng.choice(["f", "m"], ROWS),
+        }
+    )
+
+
+def opened(people: pd.DataFrame, folder: Path, delta: float = 0, unit: Any = None) -> sf.Session:
+    return sf.protect(
+        people,
+        unit=unit or sf.Row(),
+        columns={
+            "age": sf.Int(private_bounds=0.1),
+            "debt": sf.Float(private_bounds=0.2),
+            "bare": sf.Int(),
+            "sex": sf.Category(["f", "m"]),
+        },
+        budget=sf.Budget(epsilon=100, delta=delta),
+        ledger=folder / "people.ledger",
+        table="people",
+    )
+
+
+@pytest.mark.parametrize("delta", [0, 1e-6])
+def test_a_sum_finds_its_bounds_and_says_so(people: pd.DataFrame, tmp_path: Path, delta: float) -> None:
+    with opened(people, tmp_path, delta) as session:
+        answer = session.ask("SELECT SUM(age) AS s, AVG(age) AS a FROM people", spend=1)
+        ((low, high),) = [row["s"] for row in answer.interval(0.999999)]
+        assert low <= people.age.sum() <= high
+        assert high - low < 0.01 * people.age.sum()
+        ((low, high),) = [row["a"] for row in answer.interval(0.999999)]
+        assert low <= people.age.mean() <= high
+        assert isinstance(answer.rows[0]["s"], int)
+        assert "s: bounds 0 to 90 were found privately with 8.33 % of the spend; at most about " in answer.notes[0]
+        assert answer.to_dict()["notes"] == list(answer.notes)
+        assert next(charge["mechanism"] for charge in session.history()[0].releases) == "bounded_sum"
+        again = session.ask("SELECT SUM(age) AS s, AVG(age) AS a FROM people", spend=1)
+        assert again.cached
+        assert (again.rows, again.notes) == (answer.rows, answer.notes)
+        assert answer.spent.epsilon == pytest.approx(1, rel=1e-6)
+
+
+def test_groups_have_bounds_of_their_own(people: pd.DataFrame, tmp_path: Path) -> None:
+    with opened(people, tmp_path, unit=sf.Person("user_id", max_rows=4, max_groups=2)) as session:
+        answer = session.ask("SELECT sex, SUM(debt) AS s, AVG(2 * debt - age) AS a FROM people GROUP BY sex", spend=20)
+        for row, interval in zip(answer.rows, answer.interval(0.999999), strict=True):
+            group = people[people.sex == row["sex"]]
+            assert row["s"] == pytest.approx(group.debt.sum(), rel=0.05)
+            assert row["a"] == pytest.approx((2 * group.debt - group.age).mean(), rel=0.1)
+            assert interval["a"][0] <= row["a"] <= interval["a"][1]
+        assert [note.split(":")[0] for note in answer.notes if "found" in note] == ["s, f", "s, m", "a, f", "a, m"]
+        assert "bounds -" in next(note for note in answer.notes if "s, f" in note)
+
+
+def test_an_average_counts_the_people_it_adds_up(people: pd.DataFrame, tmp_path: Path) -> None:
+    """Somebody in more groups than allowed is in the sum and in the count of each, or in neither."""
+    people["user_id"] = np.arange(ROWS) // 4
+    people["bare"] = np.arange(ROWS) % 4
+    columns = {"age": sf.Int(private_bounds=0.1), "bare": sf.Category([0, 1, 2, 3]), "city": sf.Text()}
+    people["city"] = people.bare.map(str)
+    unit, budget = sf.Person("user_id", max_rows=4, max_groups=1), sf.Budget(epsilon=200, delta=1e-6)
+    with sf.protect(people, unit=unit, columns=columns, budget=budget, ledger=tmp_path / "l", table="t") as session:
+        for key in ("bare", "city"):
+            answer = session.ask(f"SELECT {key}, AVG(age) AS a FROM t GROUP BY {key}", spend=20)
+            assert len(answer.rows) == 4
+            for row in answer.rows:
+                assert row["a"] == pytest.approx(people.age.mean(), rel=0.05)
+
+
+def test_other_noise_does_not_depend_on_bounds() -> None:
+    with pytest.raises(TypeError, match="bounds are found"):
+        noise_of(DiscreteLaplace(Fraction(1)), (0, 1, 2))
+
+
+def test_too_few_rows_find_nothing(people: pd.DataFrame, tmp_path: Path) -> None:
+    with opened(people.head(20), tmp_path) as session:
+        answer = session.ask("SELECT SUM(age) AS s, AVG(age) AS a FROM people", spend=1)
+        assert "no bounds were found" in answer.notes[0]
+        assert answer.rows[0]["a"] == 0
+        assert answer.interval()[0]["a"] == (0, 0)
+
+
+def test_many_groups_are_summed_up(people: pd.DataFrame, tmp_path: Path) -> None:
+    columns = {"age": sf.Int(private_bounds=0.1), "bare": sf.Int(0, 19)}
+    budget = sf.Budget(epsilon=1)
+    with sf.protect(people, unit=sf.Row(), columns=columns, budget=budget, ledger=tmp_path / "l", table="t") as session:
+        answer = session.ask("SELECT bare, SUM(age) AS s FROM t GROUP BY bare", spend=1)
+        assert len([note for note in answer.notes if note.startswith("s")]) == 13
+        assert answer.notes[-1] == "s: so too in 8 more groups."
+
+
+def test_explain_says_what_finding_costs(people: pd.DataFrame, tmp_path: Path) -> None:
+    with opened(people, tmp_path) as session:
+        told = session.explain("SELECT AVG(debt) AS a FROM people", spend=1)
+        assert "clamped to bounds that are found privately with 20 % of it (for a): 67 % of the spend" in str(told)
+        assert "noise in proportion to the larger of the bounds found" in str(told)
+        assert told.expected_error == {"a": None}
+        assert told.steps[0].event["counting"] == "2/15"
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "SELECT SUM(bare) FROM people",
+        "SELECT SUM(age + bare) FROM people",
+        "SELECT VARIANCE(age) FROM people",
+        "SELECT MEDIAN(age) FROM people",
+    ],
+)
+def test_what_has_no_bounds_and_no_leave_to_find_them_is_refused(
+    people: pd.DataFrame, tmp_path: Path, question: str
+) -> None:
+    with opened(people, tmp_path) as session, pytest.raises(Refused, match="no bounds"):
+        session.ask(question, spend=1)
+
+
+def test_too_many_groups_are_refused(people: pd.DataFrame, tmp_path: Path) -> None:
+    columns = {"age": sf.Int(private_bounds=0.1), "bare": sf.Int(0, 9_999)}
+    budget = sf.Budget(epsilon=1)
+    with (
+        sf.protect(people, unit=sf.Row(), columns=columns, budget=budget, ledger=tmp_path / "l", table="t") as session,
+        pytest.raises(Refused, match=r"10,?000"),
+    ):
+        session.ask("SELECT bare, SUM(age) FROM t GROUP BY bare", spend=1)
+
+
+@pytest.mark.parametrize("wrong", [0, 1, -0.1, 1.5, "0.1", True, float("nan")])
+def test_private_bounds_are_a_part(wrong: Any) -> None:
+    for kind in (sf.Int, sf.Float):
+        with pytest.raises(UsageError, match="private_bounds"):
+            kind(private_bounds=wrong)
+
+
+def test_declared_bounds_are_never_looked_for() -> None:
+    with pytest.raises(UsageError, match="both bounds and private_bounds"):
+        sf.Int(0, 9, private_bounds=0.1)
+
+
+def test_a_policy_may_allow_it(tmp_path: Path) -> None:
+    (tmp_path / "p.toml").write_text(
+        '[data]\nsource = "p.csv"\n[unit]\nkind = "row"\n[budget]\nepsilon = 1\n'
+        '[columns]\nage = { type = "int", private_bounds = 0.1 }\nx = { type = "float", private_bounds = 0.2 }\n'
+    )
+    columns = load_policy(tmp_path / "p.toml").schema.columns
+    assert columns == {"age": sf.Int(private_bounds=0.1), "x": sf.Float(private_bounds=0.2)}
+
+
+def test_a_draft_allows_it_where_bounds_are_not_common_knowledge(tmp_path: Path) -> None:
+    table = tmp_path / "people.csv"
+    table.write_text("age,income,pay\n1,2,0.5\n")
+    run = CliRunner()
+    assert run.invoke(init, [str(table), "--private-bounds", "0.1"]).exit_code == 0
+    columns = load_policy(tmp_path / "people.toml").schema.columns
+    assert columns == {"age": sf.Int(0, 120), "income": sf.Int(private_bounds=0.1), "pay": sf.Float(private_bounds=0.1)}
+    wrong = run.invoke(init, [str(table), "--private-bounds", "1.5", "--force"])
+    assert isinstance(wrong.exception, UsageError)
