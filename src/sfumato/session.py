@@ -192,7 +192,8 @@ class Session:
                     made.append(release(one.certified, paid, found, self._entropy))
                 released = self.ledger.store(replace(made[0], others=tuple(made[1:])))
             when = now()
-        cost = payment.cost
+        cost, balance = payment.cost, self.budget
+        more = self.ledger.fits(self.analyst, cost.amount, cost.delta)
         return [
             finish(
                 question,
@@ -200,11 +201,11 @@ class Session:
                 one.columns,
                 values,
                 cost=self._terms.cost(first.spend, cost.delta),
-                balance=self.budget,
+                balance=balance,
                 when=when,
                 cached=isinstance(paid, Stored),
                 after=one.after,
-                more=self.ledger.fits(self.analyst, cost.amount, cost.delta),
+                more=more,
                 repeat=None if self._opening is None or others else Repeat(self._opening, first.spend, first.delta),
             )
             for question, one, values in zip(questions, prepared, (released, *released.others), strict=True)
