@@ -5,12 +5,15 @@ The noise is real: a check holds whatever the noise is, or fails with a probabil
 
 import io
 import json
+import math
 import shlex
+from collections import Counter
 from contextlib import redirect_stdout
 from pathlib import Path
 from statistics import median
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 from rich.cells import cell_len
 
@@ -120,10 +123,56 @@ def test_private_answers_stand_beside_the_truth(summary: dict[str, Any]) -> None
     assert private["covered"] == sum(one["covered"] for one in [*private["counts"], *private["averages"]])
 
 
+def people_of(folder: Path) -> Any:
+    """One row a person, in a table that no session has touched."""
+    town = pq.read_table(folder / "town.parquet").to_pylist()
+    return {row["person_id"]: row for row in town}.values()
+
+
+def test_quartiles_of_people(summary: dict[str, Any], folder: Path) -> None:
+    found, incomes = summary["answers"]["quartiles"], sorted(row["income"] for row in people_of(folder))
+    assert [one["label"] for one in found] == ["lower", "middle", "upper"]
+    for one, level in zip(found, (0.25, 0.5, 0.75), strict=True):
+        # Exactly, the quartile: at least this share lies at or below it, and no smaller income has so many.
+        assert one["true"] == incomes[math.ceil(level * len(incomes)) - 1]
+        assert 0 <= one["low"] <= one["private"] <= one["high"] <= 200_000
+        assert one["covered"] == (one["low"] <= one["true"] <= one["high"])
+    assert found[0]["private"] <= found[1]["private"] <= found[2]["private"]
+
+
+def test_a_histogram_for_its_error(summary: dict[str, Any], folder: Path) -> None:
+    found = summary["answers"]
+    assert found["wanted_error"] == 50
+    assert 0 < found["price_of_ages"] < 0.5
+    assert sum(one["true"] for one in found["ages"]) == summary["town"]["persons"]
+    for one in found["ages"]:
+        first, last = (int(end) for end in one["label"].split("–"))
+        assert one["true"] == sum(first <= row["age"] <= last for row in people_of(folder))
+        assert 40 < (one["high"] - one["low"]) / 2 <= 50, "as much as was paid for, and little more"
+        # Half an error bar is 1.96 deviations; four of them are left with a probability of 1e-14.
+        assert abs(one["private"] - one["true"]) <= 200
+
+
+def test_occupations_that_nobody_declared(summary: dict[str, Any], folder: Path) -> None:
+    found = summary["answers"]
+    truth = Counter(row["occupation"] for row in people_of(folder) if row["occupation"] is not None)
+    shown = {one["label"]: one["true"] for one in found["occupations"]}
+    hidden = {one["label"]: one["people"] for one in found["hidden"]}
+    assert {**shown, **hidden} == truth
+    assert not shown.keys() & hidden.keys()
+    assert truth["Armed-Forces"] <= 2
+    # A value of one person is shown with a probability of delta, 1e-8 here; one of two people hardly more often.
+    assert "Armed-Forces" in hidden or not truth["Armed-Forces"]
+    assert "Sales" not in (folder / "town.toml").read_text(encoding="utf-8")
+    assert found["discovering"].startswith("discovered; a key that ")
+    for one in found["occupations"]:
+        assert abs(one["private"] - one["true"]) <= 2 * (one["high"] - one["low"])
+
+
 def test_the_budget_adds_up(summary: dict[str, Any]) -> None:
-    budget, purchases = summary["budget"], summary["private"]["purchases"]
+    budget, purchases = summary["budget"], summary["private"]["purchases"] + summary["answers"]["purchases"]
     spent = [purchase["spent"] for purchase in purchases]
-    assert budget["charges"] == len(purchases) == 2 + 2 * len(summary["private"]["attack"]["estimates"])
+    assert budget["charges"] == len(purchases) == 2 + 2 * len(summary["private"]["attack"]["estimates"]) + 3
     assert spent == sorted(spent)
     assert spent[-1] == budget["spent"] < budget["limit"] == 3
     assert budget["sum_of_spends"] == pytest.approx(sum(purchase["spend"] for purchase in purchases))
@@ -143,7 +192,9 @@ def test_the_ledger_says_no(summary: dict[str, Any]) -> None:
     assert 'analyst "mallory" has' in budget["refusal"]
     # The opening, the limit of an analyst, and a charge and a release for each question.
     assert budget["entries"] == 2 + 2 * budget["charges"]
-    assert budget["tampering"].startswith(f"LedgerDamaged: entry {budget['entries'] - 1} of the ledger does not match")
+    # Hers is the last charge before the three of the answers, each with its release.
+    charge_of_mallory = budget["entries"] - 1 - 2 * len(summary["answers"]["purchases"])
+    assert budget["tampering"].startswith(f"LedgerDamaged: entry {charge_of_mallory} of the ledger does not match")
     assert "its anchor remembers entry" in budget["rollback"]
 
 
@@ -151,8 +202,8 @@ def test_the_report(summary: dict[str, Any], folder: Path) -> None:
     reader = read((folder / "report.html").read_text(encoding="utf-8"))
     runs_nothing_foreign(reader)
     fetches_nothing(reader)
-    assert len(reader.all("figure")) == len(reader.all("figcaption")) == 6
-    assert len(reader.all("a")) == len(reader.all("section")) == 7
+    assert len(reader.all("figure")) == len(reader.all("figcaption")) == 8 + bool(summary["answers"]["occupations"])
+    assert len(reader.all("a")) == len(reader.all("section")) == 8
     assert all(caption.text for caption in reader.all("figcaption"))
     shown = " ".join(element.text for element in reader.elements if element.tag != "script")
     for number in (f"{summary['linking']['voters']:,}", f"${summary['differencing']['estimate']:,.2f}"):
@@ -182,7 +233,16 @@ def test_the_tour_fits_a_terminal_and_a_pipe(tmp_path: Path, monkeypatch: pytest
     for text in shown:
         assert "\x1b" not in text
         assert max(cell_len(line) for line in text.splitlines()) <= 80
-        for word in ("Mallory", "BudgetExceeded", "LedgerDamaged", "epsilon = 3", "sfumato-demo/report.html", "✓"):
+        for word in (
+            "Mallory",
+            "BudgetExceeded",
+            "LedgerDamaged",
+            "epsilon = 3",
+            "sfumato-demo/report.html",
+            "✓",
+            "spend_for",
+            "█",
+        ):
             assert word in text
         # Rich takes square brackets for markup; the names of sections in the policy must survive.
         assert "[columns]" in text

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from sfumato.cli.output import as_json, write
-from sfumato.cli.tour import budget, places, private, release, totals, town, trustless
+from sfumato.cli.tour import answers, budget, places, private, release, totals, town, trustless
 from sfumato.cli.tour.files import Files, prepare
 from sfumato.cli.tour.report import report
 from sfumato.cli.tour.stage import GOOD, SOFT, Stage
@@ -21,7 +21,7 @@ app = typer.Typer(add_completion=False)
 
 FEWEST_ROWS = 1_000
 QUESTION = "SELECT sex, COUNT(*) AS visits, AVG(cost) AS cost FROM town GROUP BY sex"
-PLANNED = "SELECT diagnosis, COUNT(*) AS visits FROM town GROUP BY diagnosis"
+PLANNED = "SELECT sex, MEDIAN(income) AS income FROM town GROUP BY sex"
 
 
 class Shown(StrEnum):
@@ -61,15 +61,17 @@ def _play(stage: Stage, files: Files, *, rows: int, seed: int) -> dict[str, Any]
         made, facts = town.play(stage, files.town, rows=rows, seed=seed)
         linked = release.play(stage, made, seed=seed)
         differenced = totals.play(stage, made, linked.shown[0])
-        answered = private.play(stage, made, differenced.pair, files, older=older)
-        spent = budget.play(stage, files, differenced.pair, answered, older=older)
+        told = private.play(stage, made, differenced.pair, files, older=older)
+        answered = answers.play(stage, made, files)
+        purchases = [*told.purchases, *answered.purchases]
+        spent = budget.play(stage, files, differenced.pair, told.counts, purchases, older=older)
         collected = trustless.play(stage, made)
         traced = places.play(stage, Path(folder))
-    stage.scene(8, "One page to keep")
+    stage.scene(9, "One page to keep")
     written: dict[str, Any] = {"path": str(files.report), "missing": ""}
     try:
         with stage.working("Drawing …"):
-            write_page(files.report, report(files, facts, linked, differenced, answered, spent))
+            write_page(files.report, report(files, facts, linked, differenced, told, answered, spent))
         stage.say(f"{files.report}", style=GOOD)
         stage.say("Open it in a browser: it needs no network.")
     except MissingExtra as error:
@@ -79,7 +81,8 @@ def _play(stage: Stage, files: Files, *, rows: int, seed: int) -> dict[str, Any]
         "town": asdict(facts),
         "linking": asdict(linked),
         "differencing": asdict(differenced),
-        "private": asdict(answered),
+        "private": asdict(told),
+        "answers": asdict(answered),
         "budget": asdict(spent),
         "local": asdict(collected),
         "geo": asdict(traced),

@@ -6,9 +6,11 @@
     release     2  the table without names, and the names that come back
     totals      3  two totals, and one salary
     private     4  the same questions, privately
-    budget      5  asking again, and what the ledger notices
-    trustless   6  the same without anybody to trust
-    report      7  one page to keep
+    answers     5  quartiles, a histogram, and groups that nobody declared
+    budget      6  asking again, and what the ledger notices
+    trustless   7  the same without anybody to trust
+    places      8  about where a phone is
+    report      9  one page to keep
     copies      copies of the ledger, to be forged
     words       amounts of money in words
 

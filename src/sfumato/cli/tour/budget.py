@@ -1,4 +1,4 @@
-"""Scene 5: an answer asked again is the same answer, a spent budget is spent, and a ledger cannot be rewritten."""
+"""Scene 6: an answer asked again is the same answer, a spent budget is spent, and a ledger cannot be rewritten."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from pathlib import Path
 
 from sfumato.cli.tour.copies import complaint, copy_ledger, forget_a_charge
 from sfumato.cli.tour.files import Files
-from sfumato.cli.tour.private import COUNTS, MALLORY, SPEND_OF_MALLORY, SPEND_ON_COUNTS, Compared, Private
+from sfumato.cli.tour.private import COUNTS, MALLORY, SPEND_OF_MALLORY, SPEND_ON_COUNTS, Compared, Purchase
 from sfumato.cli.tour.stage import GOOD, Stage
 from sfumato.cli.tour.totals import Pair
 from sfumato.errors import BudgetExceeded
@@ -43,13 +43,15 @@ class Spent:
     rollback: str
 
 
-def play(stage: Stage, files: Files, pair: Pair, private: Private, *, older: Path) -> Spent:
-    stage.scene(5, "The budget")
-    repeated = _ask_again(stage, files, private.counts)
+def play(
+    stage: Stage, files: Files, pair: Pair, counts: Sequence[Compared], purchases: Sequence[Purchase], *, older: Path
+) -> Spent:
+    stage.scene(6, "The budget")
+    repeated = _ask_again(stage, files, counts)
     refusal = _exhausted(stage, files, pair)
     with open_policy(files.policy) as session:
         balance, charges, entries = session.budget, len(session.history()), session.ledger.verify()
-    sum_of_spends = sum(purchase.spend for purchase in private.purchases)
+    sum_of_spends = sum(purchase.spend for purchase in purchases)
     stage.say(
         f"Others can go on: {charges} questions whose spends add up to {sum_of_spends:.1f} cost epsilon "
         f"{balance.spent.epsilon:.2f} together, and {balance.left.epsilon:.2f} more would be granted."
@@ -103,7 +105,7 @@ def _exhausted(stage: Stage, files: Files, pair: Pair) -> str:
 def _forge(stage: Stage, files: Files, older: Path) -> tuple[str, str]:
     copy = older.with_name("rewritten.ledger")
     copy_ledger(files.ledger, copy)
-    forget_a_charge(copy)
+    forget_a_charge(copy, MALLORY)
     tampering = complaint(copy, files.policy)
     stage.gap()
     stage.say("Mallory takes a copy of the ledger and makes her last charge free:")

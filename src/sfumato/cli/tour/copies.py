@@ -17,13 +17,14 @@ def copy_ledger(source: Path, target: Path) -> None:
     shutil.copyfile(default_anchor(source), default_anchor(target))
 
 
-def forget_a_charge(ledger: Path) -> None:
-    """What somebody with the file in hand would try: the newest charge becomes free."""
+def forget_a_charge(ledger: Path, analyst: str) -> None:
+    """What somebody with the file in hand would try: an analyst's newest charge becomes free."""
     with closing(sqlite3.connect(ledger)) as connection, connection:
         connection.execute("DROP TRIGGER no_update")
         connection.execute(
             """UPDATE entry SET body = json_set(body, '$.amount', '0')
-               WHERE seq = (SELECT MAX(seq) FROM entry WHERE kind = 'charge')"""
+               WHERE seq = (SELECT MAX(seq) FROM entry WHERE kind = 'charge' AND analyst = ?)""",
+            (analyst,),
         )
 
 

@@ -68,7 +68,7 @@ table = "town"
 [unit]    # who is protected: all that one person contributed
 id = "person_id"
 max_rows = 12
-max_groups = 12
+max_groups = 1
 
 [budget]
 epsilon = 3
@@ -78,6 +78,7 @@ delta = 1e-6
 name = {{ type = "identifier" }}
 zip = {{ type = "text" }}
 birth_date = {{ type = "text" }}
+occupation = {{ type = "text" }}
 age = {{ type = "int", lower = 17, upper = 90 }}
 income = {{ type = "float", lower = 0, upper = 200000 }}
 cost = {{ type = "float", lower = 0, upper = 10000 }}

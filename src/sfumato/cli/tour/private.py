@@ -83,8 +83,8 @@ def play(stage: Stage, town: Town, pair: Pair, files: Files, *, older: Path) -> 
     stage.code(files.policy.read_text(encoding="utf-8").partition("\n")[2].rstrip(), "toml")
     purchases: list[Purchase] = []
     with open_policy(files.policy) as session:
-        counts = _compared(town, _buy(session, COUNTS, SPEND_ON_COUNTS, purchases), "visits", COUNTS)
-        averages = _compared(town, _buy(session, AVERAGES, SPEND_ON_AVERAGES, purchases), "income", AVERAGES)
+        counts = _compared(town, buy(session, COUNTS, SPEND_ON_COUNTS, purchases), "visits", COUNTS)
+        averages = _compared(town, buy(session, AVERAGES, SPEND_ON_AVERAGES, purchases), "income", AVERAGES)
         session.ledger.limit_analyst(MALLORY, Fraction(LIMIT_OF_MALLORY))
     covered = _show_answers(stage, counts, averages)
     copy_ledger(files.ledger, older)
@@ -93,18 +93,25 @@ def play(stage: Stage, town: Town, pair: Pair, files: Files, *, older: Path) -> 
     return Private(counts, averages, covered, attack, purchases)
 
 
-def _buy(session: Session, question: str, spend: float, purchases: list[Purchase]) -> Answer:
+def buy(session: Session, question: str, spend: float, purchases: list[Purchase]) -> Answer:
+    """A paid answer; the purchase is noted."""
     answer = session.ask(question, spend=spend, fresh=True)
     purchases.append(Purchase(session.analyst, question, spend, answer.spent.epsilon))
     return answer
+
+
+def compare(label: str, true: float, private: float, interval: tuple[float, float]) -> Compared:
+    """A private number, its interval, and the truth."""
+    low, high = interval
+    return Compared(label, float(true), float(private), low, high, covered=low <= true <= high)
 
 
 def _compared(town: Town, answer: Answer, column: str, question: str) -> tuple[Compared, ...]:
     truth = dict(town.rows(question))
     found = {}
     for row, interval in zip(answer.rows, answer.interval(), strict=True):
-        label, (low, high), true = row["education"], interval[column], float(truth.get(row["education"]) or 0)
-        found[label] = Compared(label, true, float(row[column]), low, high, covered=low <= true <= high)
+        label = row["education"]
+        found[label] = compare(label, float(truth.get(label) or 0), row[column], interval[column])
     return tuple(found[label] for label in EDUCATION)
 
 
@@ -119,10 +126,10 @@ def _show_answers(stage: Stage, counts: Sequence[Compared], averages: Sequence[C
                 count.label,
                 f"{count.true:,.0f}",
                 (count.shown, "number"),
-                _tick(count),
+                tick(count),
                 f"{incomes[count.label].true:,.0f}",
                 (incomes[count.label].shown, "number"),
-                _tick(incomes[count.label]),
+                tick(incomes[count.label]),
             ]
             for count in largest
         ],
@@ -138,7 +145,8 @@ def _show_answers(stage: Stage, counts: Sequence[Compared], averages: Sequence[C
     return covered
 
 
-def _tick(compared: Compared) -> tuple[str, str]:
+def tick(compared: Compared) -> tuple[str, str]:
+    """Whether the truth lies inside the error bar."""
     return ("✓", GOOD) if compared.covered else ("✗", SOFT)
 
 
@@ -147,7 +155,7 @@ def _attack(stage: Stage, pair: Pair, files: Files, purchases: list[Purchase]) -
     with open_policy(files.policy, analyst=MALLORY) as session, stage.progress("Mallory's budget") as done:
 
         def ask(question: str) -> float:
-            answer = _buy(session, question, SPEND_OF_MALLORY, purchases)
+            answer = buy(session, question, SPEND_OF_MALLORY, purchases)
             done(1 - answer.left.epsilon / LIMIT_OF_MALLORY)
             return float(answer.rows[0]["total"])
 

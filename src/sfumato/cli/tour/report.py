@@ -1,11 +1,12 @@
-"""Scene 7: everything once more, on one page to keep."""
+"""Scene 9: everything once more, on one page to keep."""
 
 from collections.abc import Sequence
 from math import exp
 
+from sfumato.cli.tour.answers import SPEND_ON_OCCUPATIONS, SPEND_ON_QUARTILES, Answered
 from sfumato.cli.tour.budget import Spent
 from sfumato.cli.tour.files import Files
-from sfumato.cli.tour.private import LIMIT_OF_MALLORY, Compared, Private
+from sfumato.cli.tour.private import LIMIT_OF_MALLORY, Compared, Private, Purchase
 from sfumato.cli.tour.release import Linked
 from sfumato.cli.tour.totals import Differenced
 from sfumato.cli.tour.town import Facts as TownFacts
@@ -21,7 +22,13 @@ FEWEST_DRAWN = 4
 
 
 def report(
-    files: Files, facts: TownFacts, linked: Linked, differenced: Differenced, private: Private, spent: Spent
+    files: Files,
+    facts: TownFacts,
+    linked: Linked,
+    differenced: Differenced,
+    private: Private,
+    answered: Answered,
+    spent: Spent,
 ) -> str:
     """The page, in HTML."""
     lead: list[Block] = [
@@ -41,7 +48,8 @@ def report(
         _differencing(differenced, private),
         _counts(private.counts),
         _averages(private.averages),
-        _budget(private, spent),
+        _answers(answered),
+        _budget([*private.purchases, *answered.purchases], spent),
         _epsilon(spent),
         Section("The policy", ["All that the owner had to write.", Code(files.policy.read_text(encoding="utf-8"))]),
     ]
@@ -142,8 +150,36 @@ def _averages(averages: Sequence[Compared]) -> Section:
     )
 
 
-def _budget(private: Private, spent: Spent) -> Section:
-    purchases = private.purchases
+def _answers(answered: Answered) -> Section:
+    shown, hidden = answered.occupations, answered.hidden
+    blocks: list[Block] = [
+        "All of people and not of visits: one row each, so that a frequent visitor weighs no more than others.",
+        Figure(
+            _plot(answered.quartiles, measure="income", prefix="$"),
+            f"Three quartiles of income, asked as one question for {SPEND_ON_QUARTILES:g}.",
+            _numbers(answered.quartiles, "income", "quartile"),
+        ),
+        Figure(
+            _plot(answered.ages, measure="people"),
+            f"A histogram of ages, bought for its error: ±{answered.wanted_error:g} costs {answered.price_of_ages:g}.",
+            _numbers(answered.ages, "people", "age"),
+        ),
+    ]
+    if shown:
+        blocks.append(
+            Figure(
+                _plot(shown, measure="people"),
+                f"Occupations that nobody listed, discovered for {SPEND_ON_OCCUPATIONS:g}: {answered.discovering}.",
+                _numbers(shown, "people", "occupation"),
+            )
+        )
+    if hidden:
+        kept = ", ".join(f"{one.label} ({one.people:,})" for one in hidden)
+        blocks.append(f"Kept back, and not even mentioned to an analyst, with the people who have them: {kept}.")
+    return Section("More than counts", blocks)
+
+
+def _budget(purchases: Sequence[Purchase], spent: Spent) -> Section:
     return Section(
         "What it cost",
         [
@@ -217,7 +253,7 @@ def _plot(compared: Sequence[Compared], *, measure: str, prefix: str = "") -> ob
     )
 
 
-def _numbers(compared: Sequence[Compared], measure: str) -> Table:
+def _numbers(compared: Sequence[Compared], measure: str, key: str = "education") -> Table:
     rows: list[list[Cell]] = [
         [
             one.label,
@@ -228,4 +264,4 @@ def _numbers(compared: Sequence[Compared], measure: str) -> Table:
         ]
         for one in compared
     ]
-    return Table(["education", "true", "private", "95 % error bar", "covers the truth"], rows, caption=measure)
+    return Table([key, "true", "private", "95 % error bar", "covers the truth"], rows, caption=measure)
