@@ -329,7 +329,7 @@ def ledger_differs(what: str, stored: str, given: str) -> UsageError:
 def limit_differs(stored: str, given: str) -> UsageError:
     return UsageError(
         f"the limit in force is {stored}, the policy now says {given}.",
-        "Restore the policy, or let the owner put the new limit into force with: sfumato ledger raise people.toml",
+        "Restore the policy, or let the owner put the new limit into force with: sfumato ledger raise POLICY",
     )
 
 
@@ -368,7 +368,7 @@ def ledger_gone(path: str) -> LedgerDamaged:
 def anchor_gone(path: str) -> LedgerDamaged:
     return LedgerDamaged(
         f"the anchor {path} of the ledger is missing or unreadable.",
-        "Restore it, or if you trust the ledger: sfumato ledger verify people.toml --re-anchor",
+        "Restore it, or if you trust the ledger: sfumato ledger verify POLICY --re-anchor",
     )
 
 
