@@ -164,7 +164,12 @@ def _selection(plan: Plan, currency: Currency) -> KeySelection | None:
     if type(wanted.share) is not Fraction or type(wanted.delta) is not Fraction:
         raise plan_refused("a release has no exact share of the spend")
     groups = plan.unit.max_groups if isinstance(plan.unit, Person) else 1
-    return KeySelection(root_below(2 * wanted.share), wanted.delta, groups)
+    try:
+        selection = KeySelection(root_below(2 * wanted.share), wanted.delta, groups)
+        selection.probability(1)  # its table is made before anything is paid
+    except ValueError as error:
+        raise plan_refused("with so small a share no number of units would make a key sure to be shown") from error
+    return selection
 
 
 def _release(measure: Measure, plan: Plan, currency: Currency) -> CertifiedRelease:
