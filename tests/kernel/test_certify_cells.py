@@ -7,7 +7,16 @@ from typing import Any
 import pytest
 
 from sfumato.errors import Refused
-from sfumato.kernel.certify import MOST_CELLS, MOST_GROUPS, Certified, Sensitivity, certify, strategy_of
+from sfumato.kernel import certify as certify_module
+from sfumato.kernel.certify import (
+    MOST_CELLS,
+    MOST_GROUPS,
+    Certified,
+    CertifiedRelease,
+    Sensitivity,
+    certify,
+    strategy_of,
+)
 from sfumato.kernel.choice import Exponential, PermuteAndFlip
 from sfumato.kernel.cost import Cost
 from sfumato.kernel.mechanisms import DiscreteGaussian, DiscreteLaplace
@@ -210,3 +219,10 @@ def test_paying_for_keys_that_are_listed_is_refused() -> None:
 def test_a_share_for_which_no_key_is_ever_sure_is_refused_before_it_is_paid(share: Fraction) -> None:
     with pytest.raises(Refused, match="sure"):
         discovering(selection=Selection(share, F(1, 10**15)))
+
+
+def test_a_mechanism_without_a_theorem_has_no_price(monkeypatch: pytest.MonkeyPatch) -> None:
+    nameless = CertifiedRelease(Sensitivity(1, ""), object())  # type: ignore[arg-type]
+    monkeypatch.setattr(certify_module, "_release", lambda measure, plan, currency: nameless)
+    with pytest.raises(AssertionError):
+        certify(plan(measure()), schema(), "epsilon")

@@ -145,6 +145,8 @@ def test_an_entry_says_what_was_done_and_not_only_what_it_cost(ledger: Ledger) -
         "spend": "1/4",
         "total": "1/4",
         "analyst_total": "1/4",
+        "delta": "0",
+        "delta_total": "0",
         "digest": paid.certified.digest,
         "releases": [{"mechanism": "discrete_laplace", "scale": "8", "sensitivity": "2"}],
     }
