@@ -1,8 +1,10 @@
 """The contracts of private choice."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
-from decimal import Decimal
+from decimal import Decimal, localcontext
 from fractions import Fraction
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -10,8 +12,10 @@ import numpy as np
 import sfumato.noise as noise
 from sfumato.errors import UsageError
 from sfumato.kernel.choice import Choice, Exponential, PermuteAndFlip
+from sfumato.kernel.ranks import Cells, RankChoice
 from sfumato.noise.ranking import NoisyMax, TopK
 from tests.contract.check_mechanism import Law, Spec, parameters
+from tests.kernel.laws import PRECISE, exp_minus
 from tests.kernel.test_choice import law as choice_law
 from tests.noise.test_ranking import list_law
 
@@ -112,6 +116,79 @@ TOP_K = Spec(
     draws=FEW,
 )
 
+
+# ---- quantiles: where the median's position falls, and whether a bar reaches an end
+
+LINE, PARTS, BIN = 64, 512, 32
+CROWDED, CROWDED_MORE = ({0: 100, 63: 101}, {0: 100, 63: 102})  # few places rise where nearly all fall
+
+
+def median(price: Fraction) -> RankChoice:
+    return RankChoice.for_share(price, "epsilon", (F(1, 2),), LINE, 1)
+
+
+def draw_medians(rows: dict[int, int], price: Fraction, count: int, entropy: Any) -> list[tuple[int, bool, bool]]:
+    mechanism, last = median(price), LINE * PARTS
+    given = Cells(np.array(list(rows), dtype=np.int64), np.array(list(rows.values()), dtype=np.int64))
+    drawn = (mechanism.draw(given, entropy) for _ in range(count))
+    return [(position // BIN, low == 0, high == last) for position, low, high in drawn]
+
+
+def median_law(rows: dict[int, int], price: Fraction) -> Law:
+    """Position by position, from ranks of rows put one by one: the first of a cell into its middle, and so on."""
+    held = Counter(
+        cell * PARTS + (int(f"{row % PARTS:09b}"[::-1], 2) + PARTS // 2) % PARTS
+        for cell, count in rows.items()
+        for row in range(count)
+    )
+    ranks = [0, *accumulate(held[part] for part in range(LINE * PARTS))]
+    mechanism, everybody, last = median(price), F(sum(rows.values())), LINE * PARTS
+
+    def chances(epsilon: Fraction, shift: int, beyond: int | None) -> dict[int, Decimal]:
+        """Of bins if there is no end beyond; else of having reached the end at that position (1) or not (0)."""
+        wanted = everybody / 2 + shift
+        seen = Counter(
+            (place // BIN if beyond is None else int(place == beyond), abs(rank - wanted))
+            for place, rank in enumerate(ranks)
+        )
+        if beyond is not None:
+            seen[1, max(F(0), wanted if beyond == 0 else everybody - wanted)] += 1
+        total: dict[int, Decimal] = {}
+        for (where, gap), many in seen.items():
+            total[where] = total.get(where, Decimal(0)) + many * exp_minus(epsilon * gap)
+        everything = sum(total.values())
+        return {where: weight / everything for where, weight in total.items()}
+
+    with localcontext(PRECISE):
+        reach = mechanism.reach(0)
+        estimate = chances(mechanism.estimates[0], 0, None)
+        low, high = chances(mechanism.bars[0], -reach, 0), chances(mechanism.bars[0], reach, last)
+        return {
+            (place, bool(below), bool(above)): estimate[place] * low[below] * high[above]
+            for place in estimate
+            for below in (0, 1)
+            for above in (0, 1)
+        }
+
+
+MEDIAN = Spec(
+    name="RankChoice",
+    price=F(2),
+    neighbours=(CROWDED, CROWDED_MORE),
+    data=dict.fromkeys(range(LINE), 3),
+    draw=draw_medians,
+    law=median_law,
+    cost=lambda price: median(price).epsilon(),
+    event=lambda price: median(price).event(),
+    refuses={
+        "estimates": lambda bad: RankChoice((F(1, 2),), LINE, 1, (bad,), (ONE,)),
+        "bars": lambda bad: RankChoice((F(1, 2),), LINE, 1, (ONE,), (bad,)),
+        "levels": lambda bad: RankChoice((bad - 1,), LINE, 1, (ONE,), (ONE,)),
+    },
+    bad=KERNEL_BAD,
+    draws=20_000,
+)
+
 CHOICES = (
     public_choice("exponential", noise.exponential, Exponential),
     public_choice("permute_and_flip", noise.permute_and_flip, PermuteAndFlip, erring=True),
@@ -119,4 +196,5 @@ CHOICES = (
     TOP_K,
     kernel_choice(Exponential),
     kernel_choice(PermuteAndFlip),
+    MEDIAN,
 )

@@ -252,6 +252,61 @@ def test_permute_and_flip_reads_one_word_a_candidate() -> None:
         assert PermuteAndFlip(ONE, ONE).draw(scores, ScriptedEntropy(all_three, [winner])) == winner
 
 
+# ---- a score that stands for many --------------------------------------------------------------------------
+
+ALIKE = [3, 1, 7, 40, 1, 1000]
+
+
+def repeated(scores: Sequence[float], alike: Sequence[int]) -> list[float]:
+    return [score for score, times in zip(scores, alike, strict=True) for _ in range(times)]
+
+
+def test_a_score_for_many_has_the_law_of_as_many_scores() -> None:
+    mechanism, entropy = Exponential(Fraction(1, 2), ONE), SeededEntropy("alike")
+    places = np.cumsum([0, *ALIKE])
+    chances = law(mechanism, repeated(SCORES, ALIKE))
+    expected = [float(sum(chances[places[i] : places[i + 1]])) for i in range(len(SCORES))]
+    drawn = mechanism.draws(np.array(SCORES), DRAWS, entropy, np.array(ALIKE))
+    counts = np.bincount(drawn, minlength=len(SCORES))
+    assert chi_square(counts, expected) > 1e-6
+    assert chi_square(counts, [float(chance) for chance in law(mechanism, SCORES)]) < 1e-6
+
+
+def test_a_score_for_many_is_drawn_by_the_word_that_draws_one_of_them() -> None:
+    """Also where decimals settle it: the borders of the runs are borders of the whole line."""
+    mechanism = Exponential(ONE, ONE)
+    whole, runs = repeated(SCORES, ALIKE), np.array(ALIKE)
+    owner = np.repeat(np.arange(len(SCORES)), ALIKE)
+    all_borders, ends = borders(mechanism, whole), np.cumsum(ALIKE)[:-1] - 1
+    for i, end in enumerate(ends):
+        first, second = all_borders[end] >> 128, all_borders[end] >> 64 & FULL
+        for words, choices, expected in [
+            (first - 1, [], i),
+            (first + 1, [], i + 1),
+            (first, [second - 1], i),
+            (first, [second + 1], i + 1),
+        ]:
+            entropy = ScriptedEntropy([words], choices)
+            assert mechanism.draw(np.array(SCORES), entropy, runs) == expected
+            assert entropy.unread == 0
+    one, many = SeededEntropy("one"), SeededEntropy("one")
+    for _ in range(300):
+        assert owner[mechanism.draw(np.array(whole), one)] == mechanism.draw(np.array(SCORES), many, runs)
+
+
+def test_a_twin_that_settles_without_multiplicities_is_caught() -> None:
+    twin = mutant(choice, "(1 if alike is None else int(alike[index])) * weight", "weight").Exponential(ONE, ONE)
+    border = borders(Exponential(ONE, ONE), repeated(SCORES, ALIKE))[sum(ALIKE[:5]) - 1]
+    entropy = ScriptedEntropy([(border >> 128) - 1], [0])
+    assert twin.draw(np.array(SCORES), entropy, np.array(ALIKE)) != 4
+
+
+@pytest.mark.parametrize("alike", [[1, 0], [1, -1], [1, choice.MOST_ALIKE + 1]])
+def test_a_score_stands_for_one_candidate_or_more(alike: list[int]) -> None:
+    with pytest.raises(ValueError, match="one candidate"):
+        Exponential(ONE, ONE).draw(np.array([0.0, 1.0]), ScriptedEntropy(), np.array(alike))
+
+
 # ---- weights -----------------------------------------------------------------------------------------------
 
 

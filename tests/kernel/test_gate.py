@@ -1,5 +1,6 @@
 """The gate: one receipt, one opening; whole numbers in, noise added."""
 
+from dataclasses import replace
 from fractions import Fraction
 from threading import Barrier, Thread
 from typing import Any
@@ -10,12 +11,14 @@ import pytest
 from sfumato.errors import ReceiptUsed, Refused
 from sfumato.kernel import gate
 from sfumato.kernel.certify import MOST_GROUPS, Certified, certify
-from sfumato.kernel.gate import Receipt, Release, release
+from sfumato.kernel.gate import Found, Receipt, Release, release
+from sfumato.kernel.ranks import Cells
+from sfumato.kernel.strategies import Strategy
 from sfumato.plan.expressions import Column
-from sfumato.plan.nodes import RangeKey, Sum
+from sfumato.plan.nodes import Cumulative, Grid, Histogram, MostFrequent, OpenKey, Quantiles, RangeKey, Selection, Sum
 from tests.entropy import ScriptedEntropy, SeededEntropy
 from tests.kernel.laws import chi_square, gaussian_cells, laplace_cells, mutant
-from tests.kernel.plans import AGE, BY_SEX, measure, plan, schema
+from tests.kernel.plans import AGE, BY_SEX, PERSON, measure, plan, schema
 
 
 def certified(share: Any = 1, **changes: Any) -> Certified:
@@ -140,3 +143,128 @@ def test_a_twin_that_gives_all_groups_the_same_noise_is_caught() -> None:
     )
     count, _ = noise_of("epsilon", "laplace", Fraction(1, 2), twin)
     assert chi_square(*laplace_cells(count, Fraction(2))) < 1e-6
+
+
+# ---- cells -------------------------------------------------------------------------------------------------
+
+GRID = Grid(Column("income"), Fraction(0), Fraction(100), 40)
+FULL = Cells(np.array([3, 7]), np.array([5, 2]))
+NONE = Cells(np.array([], dtype=np.int64), np.array([], dtype=np.int64))
+HUGE = 10**9  # so large a share that noise is all but nothing
+
+
+def binned(aggregate: Any, mechanism: Any, currency: Any, entries: Any, share: Any = HUGE) -> Any:
+    paid = certify(plan(measure(aggregate, share, mechanism), keys=(BY_SEX,)), schema(), currency)
+    return release(paid, Receipt(1, paid.digest), entries, SeededEntropy("cells")).values
+
+
+def test_cells_are_filled_up_and_each_gets_noise() -> None:
+    values = binned(Histogram(GRID), "laplace", "epsilon", [(FULL,), (NONE,)])
+    assert values[0][0] == tuple(FULL.dense(40).tolist())
+    assert values[1][0] == (0,) * 40
+    noisy = binned(Histogram(GRID), "gaussian", "rho", [(FULL,), (NONE,)], Fraction(1, 100))
+    assert len(set(noisy[0][0])) > 10
+    assert noisy[0][0][8:] != noisy[1][0][8:]
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "currency", "kind"), [("laplace", "epsilon", "tree"), ("gaussian", "rho", "roots")]
+)
+def test_running_totals_are_measured_by_their_strategy(mechanism: Any, currency: Any, kind: Any) -> None:
+    values = binned(Cumulative(GRID), mechanism, currency, [(FULL,), (NONE,)], 10**15)
+    assert values[0][0] == tuple(Strategy(kind, 40).answers(FULL.dense(40)).tolist())
+    assert not any(values[1][0])
+
+
+def test_noise_of_running_totals_is_that_of_the_strategy() -> None:
+    paid = certify(plan(measure(Cumulative(GRID), 1, "laplace"), keys=(BY_SEX,)), schema(), "epsilon")
+    added: list[int] = []
+    for turn in range(300):
+        done = release(paid, Receipt(1, paid.digest), [(NONE,), (NONE,)], SeededEntropy(f"totals {turn}"))
+        added += [value for row in done.values for value in row[0]]  # type: ignore[union-attr]
+    assert chi_square(*laplace_cells(np.array(added), Fraction(2))) > 1e-6
+
+
+@pytest.mark.parametrize(("mechanism", "currency"), [("permute_and_flip", "epsilon"), ("exponential", "rho")])
+def test_the_most_frequent_cell_is_chosen(mechanism: Any, currency: Any) -> None:
+    assert binned(MostFrequent(GRID), mechanism, currency, [(FULL,), (FULL,)]) == ((3,), (3,))
+
+
+def test_quantiles_are_chosen_in_every_group() -> None:
+    values = binned(Quantiles(GRID, (Fraction(0), Fraction(1, 2))), "exponential", "rho", [(FULL,), (NONE,)])
+    assert [len(row[0]) for row in values] == [6, 6]
+    assert 3 <= values[0][0][3] / 512 <= 4
+
+
+@pytest.mark.parametrize("entry", [5, (5,), None, np.zeros(40), Cells(np.array([40]), np.array([1]))])
+def test_what_is_not_cells_is_refused_and_the_receipt_stays_good(entry: Any) -> None:
+    paid = certify(plan(measure(Histogram(GRID)), keys=(BY_SEX,)), schema(), "epsilon")
+    receipt = Receipt(1, paid.digest)
+    with pytest.raises(Refused, match="cells"):
+        release(paid, receipt, [(FULL,), (entry,)], ScriptedEntropy())
+    assert release(paid, receipt, [(FULL,), (NONE,)], SeededEntropy("good"))
+
+
+def test_cells_are_no_number() -> None:
+    paid = certified()
+    with pytest.raises(Refused, match="whole numbers"):
+        release(paid, Receipt(1, paid.digest), [(FULL,), (1,)], ScriptedEntropy())
+
+
+# ---- open keys ---------------------------------------------------------------------------------------------
+
+UNITS = np.array([500, 1, 600], dtype=np.int64)
+TOWNS: Any = [("rome", 1), ("a village", 0), ("oslo", 0)]
+
+
+def discovering(*measures: Any) -> Certified:
+    asked = plan(*(measures or (measure(None, HUGE, "gaussian"),)), keys=(OpenKey(Column("city")), BY_SEX), unit=PERSON)
+    wanted = replace(asked, selection=Selection(Fraction(1, 8), Fraction(1, 10**6)))
+    return certify(wanted, schema(PERSON), "rho")
+
+
+def test_groups_of_many_units_are_shown_sorted_and_others_are_not() -> None:
+    paid = discovering()
+    done = release(paid, Receipt(1, paid.digest), Found([(7,), (8,), (9,)], TOWNS, UNITS), SeededEntropy("towns"))
+    assert done == Release(1, ((9,), (7,)), (("oslo", 0), ("rome", 1)))
+
+
+@pytest.mark.parametrize("aggregate", [None, Histogram(GRID)])
+def test_where_no_key_is_found_there_is_nothing_to_release(aggregate: Any) -> None:
+    paid = discovering(measure(aggregate, 1, "gaussian"))
+    nobody = np.array([], dtype=np.int64)
+    done = release(paid, Receipt(1, paid.digest), Found([], [], nobody), ScriptedEntropy())
+    assert done == Release(1, (), ())
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        Found([(1,)] * 3),
+        Found([(1,)] * 3, TOWNS),
+        Found([(1,)] * 3, None, UNITS),
+        Found([(1,)] * 2, TOWNS, UNITS),
+        Found([(1,)] * 3, TOWNS[:2], UNITS),
+        Found([(1,)] * 3, TOWNS, UNITS[:2]),
+        Found([(1,)] * 3, TOWNS, UNITS.astype(np.float64)),  # type: ignore[arg-type]
+        Found([(1,)] * 3, [*TOWNS[:2], ("rome", 1)], UNITS),
+        Found([(1,)] * 3, [*TOWNS[:2], ("oslo",)], UNITS),
+        Found([(1,)] * 3, [*TOWNS[:2], ("oslo", 2)], UNITS),
+        Found([(1,)] * 3, [*TOWNS[:2], ("oslo", -1)], UNITS),
+        Found([(1,)] * 3, [*TOWNS[:2], (None, 0)], UNITS),  # type: ignore[list-item]
+        Found([(1,)] * 3, [*TOWNS[:2], ("oslo", "0")], UNITS),
+    ],
+)
+def test_keys_of_another_kind_are_refused_and_the_receipt_stays_good(found: Found) -> None:
+    paid = discovering()
+    receipt = Receipt(1, paid.digest)
+    with pytest.raises(Refused, match=r"shape|kind"):
+        release(paid, receipt, found, ScriptedEntropy())
+    assert release(paid, receipt, Found([(1,)] * 3, TOWNS, UNITS), SeededEntropy("good"))
+
+
+@pytest.mark.parametrize("found", [Found(INTEGERS, [("a", 0), ("b", 1)]), Found(INTEGERS, None, UNITS[:2])])
+def test_keys_that_nobody_asked_for_are_refused(found: Found) -> None:
+    paid = certified()
+    with pytest.raises(Refused, match="shape"):
+        release(paid, Receipt(1, paid.digest), found, ScriptedEntropy())

@@ -7,6 +7,7 @@ import resource
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -17,11 +18,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.errors import BudgetExceeded, LedgerDamaged, RequestConflict, UsageError
-from sfumato.kernel.gate import Receipt
+from sfumato.kernel.certify import certify
+from sfumato.kernel.gate import Receipt, Release
 from sfumato.ledger import chain as chain_module
-from sfumato.ledger.ledger import LARGEST_DENOMINATOR, Ledger, Stored, _bounded, default_anchor
+from sfumato.ledger.ledger import LARGEST_DENOMINATOR, Ledger, Payment, Stored, _bounded, default_anchor
+from sfumato.ledger.terms import Terms
+from sfumato.plan.expressions import Column, Comparison, Number
+from sfumato.plan.nodes import CountRows, Measure, OpenKey, Plan, Selection
 from sfumato.schema.budget import Budget
-from sfumato.schema.columns import Int
+from sfumato.schema.columns import Int, Text
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person, Row
 from tests.ledger.payments import MIXED, PURE, SCHEMA, answer, in_child, open_ledger, payment
@@ -43,6 +48,76 @@ def ledger(path: Path) -> Any:
 
 def kinds(ledger: Ledger) -> list[str]:
     return [entry.kind for entry in ledger._chain.entries()]
+
+
+# ---- keys that were discovered, and the δ they cost
+
+
+def discovery(delta: Fraction, *, question: int = 0, budget: Budget = MIXED) -> Payment:
+    """A question by an open key; each value of `question` is another one."""
+    rho = Terms(budget).price(Fraction(1, 10)).amount / 2
+    where = Comparison("=", Column("age"), Number(Fraction(question)))
+    asked = Plan("people", SCHEMA.unit, where, (OpenKey(Column("city")),), (Measure(CountRows(), "gaussian", rho),))
+    with_city = Schema("people", SCHEMA.unit, {**SCHEMA.columns, "city": Text()})
+    paid = certify(replace(asked, selection=Selection(rho, delta)), with_city, "rho")
+    return Payment(paid, "research", Fraction(1, 10), "v1")
+
+
+def test_discovering_keys_takes_delta_from_a_pot(path: Path) -> None:
+    ledger, pot = open_ledger(path, budget=MIXED), Terms(MIXED).pot
+    assert ledger.balance("research").left_for_keys == float(pot)
+    ledger.charge(discovery(pot / 2))
+    ledger.charge(payment(0.1, budget=MIXED, question=7))
+    balance = ledger.balance("research")
+    assert balance.left_for_keys == float(pot / 2)
+    assert balance.spent.delta == pytest.approx(float(MIXED.delta * 3 / 4))
+    with pytest.raises(BudgetExceeded, match="discover"):
+        ledger.charge(discovery(pot / 2 + Fraction(1, 10**30), question=1))
+    ledger.charge(discovery(pot / 2, question=2))
+    assert ledger.balance("research").left_for_keys == 0
+    with pytest.raises(BudgetExceeded):
+        ledger.charge(discovery(Fraction(1, 10**30), question=3))
+    ledger.charge(payment(0.1, budget=MIXED, question=8))
+    newest = ledger._chain.last("kind = 'charge'")
+    assert newest is not None
+    assert Fraction(newest.field("delta_total")) == pot
+    assert newest.field("delta") == "0"
+    ledger.close()
+
+
+def test_entries_from_before_keys_could_be_discovered_have_no_delta(path: Path) -> None:
+    ledger = open_ledger(path, budget=MIXED)
+    ledger.charge(payment(0.1, budget=MIXED))
+    old = ledger._chain.last("kind = 'charge'")
+    assert old is not None
+    content = {name: value for name, value in old.content.items() if not name.startswith("delta")}
+    with ledger._writing() as chain:
+        chain.append("charge", content, analyst="research", question="old")
+    assert ledger.balance("research").left_for_keys == float(Terms(MIXED).pot)
+    ledger.charge(discovery(Terms(MIXED).pot))
+    assert ledger.balance("research").left_for_keys == 0
+    ledger.close()
+
+
+def test_groups_and_vectors_are_stored_and_come_back(path: Path) -> None:
+    ledger = open_ledger(path, budget=MIXED)
+    asked = discovery(Fraction(1, 10**9))
+    receipt = ledger.charge(asked)
+    assert isinstance(receipt, Receipt)
+    groups = (("Malmö", 0), ("'; DROP", 1), ("", 0))
+    shown = Release(receipt.entry, ((1, (2, -(10**40))), (3, (4,)), (5, ())), groups)
+    assert ledger.store(shown) == shown
+    assert ledger.store(Release(receipt.entry, ((9,),))) == shown
+    again = ledger.charge(asked)
+    assert isinstance(again, Stored)
+    assert again.release == shown
+    nobody = ledger.charge(discovery(Fraction(1, 10**9), question=5))
+    assert isinstance(nobody, Receipt)
+    ledger.store(Release(nobody.entry, (), ()))
+    empty = ledger.charge(discovery(Fraction(1, 10**9), question=5))
+    assert isinstance(empty, Stored)
+    assert empty.release == Release(nobody.entry, (), ())
+    ledger.close()
 
 
 # ---- charges and what they bought

@@ -25,6 +25,7 @@ FOUND = "tests/kernel/test_bounds.py"
 CERTIFY, SENSITIVITY = "tests/kernel/test_certify.py", "tests/threats/test_sensitivity.py"
 WORST = SENSITIVITY + "::test_the_worst_change_is_the_certified_one"
 BULK, GATE, LEDGER = "tests/kernel/test_bulk.py", "tests/kernel/test_gate.py", "tests/ledger/test_ledger.py"
+RANKS = "tests/kernel/test_ranks.py"
 
 PLANTED = (
     # ---- how far one person moves an answer
@@ -297,8 +298,8 @@ PLANTED = (
     Mutant(
         "rows-bounded-in-each-group",
         "engines/emit.py",
-        'total, groups = ("n", "1") if not plan.keys else ("SUM(n) OVER person", "COUNT(*) OVER person")',
-        'total, groups = ("n", "1")',
+        'total, many = ("n", "1") if not plan.keys else ("SUM(n) OVER person", "COUNT(*) OVER person")',
+        'total, many = ("n", "1")',
         "a person adds max_rows rows to each of max_groups groups",
         (WORST,),
     ),
@@ -366,6 +367,95 @@ PLANTED = (
         "total += found",
         "a value beyond the bounds found moves the sum by all of itself",
         (FOUND,),
+    ),
+    # ---- cells, quantiles, running totals, keys that are discovered
+    Mutant(
+        "slope-of-the-smaller-side",
+        "kernel/ranks.py",
+        "slope = max(level.numerator, level.denominator - level.numerator)",
+        "slope = min(level.numerator, level.denominator - level.numerator)",
+        "the 90th hundredth is chosen nine times as sharply as its ε allows",
+        (RANKS + "::test_draws_follow_the_law",),
+    ),
+    Mutant(
+        "quantile-without-max-rows",
+        "kernel/ranks.py",
+        "Fraction(slope * self.rows)",
+        "Fraction(slope)",
+        "a person with many rows moves a quantile like one row would",
+        (RANKS + "::test_draws_follow_the_law",),
+    ),
+    Mutant(
+        "bars-for-nothing",
+        "kernel/ranks.py",
+        "return sum(self.estimates) + 2 * sum(self.bars, Fraction(0))",
+        "return sum(self.estimates, Fraction(0))",
+        "error bars of quantiles look at the rows and are not paid for",
+        (RANKS + "::test_a_share_is_divided_and_never_exceeded",),
+    ),
+    Mutant(
+        "rows-moved-to-make-room",
+        "kernel/ranks.py",
+        "order[number]",
+        "number * parts // np.repeat(counts, counts)",
+        "a row more moves the other rows of its cell, some of them into another piece",
+        (RANKS + "::test_a_row_more_is_one_part_more_and_moves_no_other",),
+    ),
+    Mutant(
+        "shift-without-end",
+        "kernel/ranks.py",
+        "return min(self.enclosing(node) + self.miss(self.bars[node.depth], node.slope), FARTHEST)",
+        "return self.enclosing(node) + self.miss(self.bars[node.depth], node.slope)",
+        "with a tiny ε scores overflow: where they do depends on the rows, and the answer fails after it was paid",
+        (RANKS + "::test_however_small_epsilon_is_no_score_overflows",),
+    ),
+    Mutant(
+        "runs-count-once",
+        "kernel/choice.py",
+        "            weights *= alike\n",
+        "            weights *= 1\n",
+        "an empty stretch of the line is chosen like a single place: the law is no longer the one that was proved",
+        ("tests/kernel/test_choice.py::test_a_score_for_many_has_the_law_of_as_many_scores", RANKS),
+    ),
+    Mutant(
+        "first-entry-of-a-column",
+        "kernel/strategies.py",
+        "squared = int((_roots(self.size) ** 2).sum())",
+        "squared = int(_roots(self.size)[0]) ** 2",
+        "a row counts in every later sum of a running total and is protected in the first of them",
+        ("tests/kernel/test_strategies.py::test_norms_of_columns_by_brute_force",),
+    ),
+    Mutant(
+        "people-in-one-group",
+        "kernel/certify.py",
+        "most = unit.max_groups if plan.open else min(unit.max_groups, plan.groups)",
+        "most = 1",
+        "a person who is counted in max_groups groups is protected in one",
+        ("tests/kernel/test_certify_cells.py",),
+    ),
+    Mutant(
+        "keys-found-for-nothing",
+        "kernel/certify.py",
+        "Cost(currency, total + selection.epsilon**2 / 2, selection.delta)",
+        "Cost(currency, total, selection.delta)",
+        "which keys are shown tells of the rows, and is not paid for",
+        ("tests/kernel/test_certify_cells.py",),
+    ),
+    Mutant(
+        "delta-of-one-question-alone",
+        "ledger/ledger.py",
+        "if delta_total + delta > terms.pot:",
+        "if delta > terms.pot:",
+        "every question may spend the whole δ again on discovering keys",
+        (LEDGER + "::test_discovering_keys_takes_delta_from_a_pot",),
+    ),
+    Mutant(
+        "keys-in-the-order-of-rows",
+        "kernel/gate.py",
+        "sorted(np.flatnonzero(selection.draw(units, entropy)).tolist(), key=lambda place: named[place])",
+        "np.flatnonzero(selection.draw(units, entropy)).tolist()",
+        "groups come in the order in which the engine met them, which tells whose rows come first",
+        (GATE + "::test_groups_of_many_units_are_shown_sorted_and_others_are_not",),
     ),
     # ---- the gate for SQL, and numbers that people type
     Mutant(

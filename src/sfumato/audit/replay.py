@@ -69,7 +69,7 @@ class Tape:
     _source: SystemEntropy = field(default_factory=SystemEntropy)
 
     def below(self, bound: int) -> int:
-        return int(self._next(lambda: self._source.below(bound)))
+        return int(self._next(lambda: self._source.below(bound))) % bound
 
     def words(self, count: int) -> Words:
         return np.asarray(self._next(lambda: self._source.words(count)), dtype=np.uint64)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 import sfumato.noise as noise
-from sfumato.audit import laws
+from sfumato.audit import binned, laws
 from sfumato.kernel.certify import certify
 from sfumato.kernel.choice import Exponential
 from sfumato.kernel.cost import epsilon_for
@@ -21,7 +21,19 @@ from sfumato.noise.sparse_vector import SparseVector
 from sfumato.noise.stairs import DiscreteStaircase
 from sfumato.plan.expressions import Column
 from sfumato.plan.lattice import Lattice
-from sfumato.plan.nodes import Aggregate, CentredSum, CountRows, CountValues, Measure, Plan, RangeKey, Sum
+from sfumato.plan.nodes import (
+    Aggregate,
+    Binned,
+    CentredSum,
+    CountDistinct,
+    CountPeople,
+    CountRows,
+    CountValues,
+    Measure,
+    Plan,
+    RangeKey,
+    Sum,
+)
 from sfumato.schema.columns import Float, Int
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person, Row, Unit
@@ -82,7 +94,7 @@ def clipped(outputs: Any) -> list[int]:
     return list(np.clip(np.asarray(outputs, dtype=np.int64), -REACH, REACH).tolist())
 
 
-def binned(outputs: Any) -> list[int]:
+def in_bins(outputs: Any) -> list[int]:
     return list(np.searchsorted(EDGES, np.asarray(outputs), side="right").tolist())
 
 
@@ -138,7 +150,7 @@ MECHANISMS = (
         (0, 1),
         partial(_numeric, "laplace"),
         partial(_real_law, "laplace"),
-        binned,
+        in_bins,
         draws=AT_ONCE * 4,
     ),
     Subject(
@@ -148,7 +160,7 @@ MECHANISMS = (
         lambda value, price: laws.laplace(float(1 / price), value, REACH),
         clipped,
     ),
-    Subject("gaussian", (0, 1), partial(_numeric, "gaussian"), partial(_real_law, "gaussian"), binned, delta=DELTA),
+    Subject("gaussian", (0, 1), partial(_numeric, "gaussian"), partial(_real_law, "gaussian"), in_bins, delta=DELTA),
     Subject(
         "staircase",
         (0, 8),
@@ -232,7 +244,14 @@ AGGREGATES: dict[str, Aggregate] = {
     "COUNT(x)": CountValues(Column("x")),
     "SUM(x)": Sum(Column("x"), LATTICE),
     "AVG(x), its sum": CentredSum(Column("x"), LATTICE),
+    "COUNT(DISTINCT x)": CountDistinct(Column("x")),
+    "COUNT(DISTINCT who)": CountPeople(),
+    "HISTOGRAM(x, 2)": binned.TWO,
+    "CDF(x, 40)": binned.RUNNING,
+    "MEDIAN(x)": binned.MEDIAN,
+    "MODE(c)": binned.FAVOURITE,
 }
+SLOW = {"MEDIAN(x)": 8_000, "MODE(c)": 40_000, "CDF(x, 40)": 50_000, "HISTOGRAM(x, 2)": 50_000}
 UNITS: dict[str, Unit] = {"row": Row(), "person": Person("who", max_rows=2, max_groups=1)}
 
 
@@ -259,21 +278,59 @@ def _sensitivity(aggregate: Aggregate, unit: Unit) -> int:
             return rows * 40
         case CentredSum():
             return rows * 20
+        case CountPeople():
+            return 1
         case _:
             return rows
 
 
 def aggregates() -> list[Subject]:
     return [
-        _aggregate(called, whose, in_rho=in_rho) for called in AGGREGATES for whose in UNITS for in_rho in (False, True)
+        *(
+            _aggregate(called, whose, in_rho=in_rho)
+            for called in AGGREGATES
+            for whose in UNITS
+            for in_rho in (False, True)
+            if not (isinstance(AGGREGATES[called], CountPeople) and whose == "row")
+        ),
+        *(_discovered(whose) for whose in UNITS),
     ]
+
+
+def _discovered(whose: str) -> Subject:
+    """Half of ρ for finding the key, half for its count; δ is shared by the finding and the conversion."""
+    price, unit = Fraction(1, 2), UNITS[whose]
+    return Subject(
+        f"discovered keys, unit {whose}, zCDP",
+        (4, 5),
+        partial(binned.draw_keys, unit),
+        partial(binned.keys_law, unit),
+        binned.keys_cell,
+        price=price,
+        delta=DELTA + binned.KEY_DELTA,
+        in_rho=True,
+        claimed=epsilon_for(price, DELTA),
+    )
 
 
 def _aggregate(called: str, whose: str, *, in_rho: bool) -> Subject:
     aggregate, unit = AGGREGATES[called], UNITS[whose]
+    name = f"{called}, unit {whose}, {'zCDP' if in_rho else 'pure'}"
+    if isinstance(aggregate, Binned):
+        return Subject(
+            name,
+            binned.neighbours(aggregate, unit),
+            partial(binned.draw, aggregate, unit, in_rho=in_rho),
+            partial(binned.law, aggregate, unit, in_rho),
+            partial(binned.cell, aggregate, in_rho),
+            price=Fraction(1, 8) if in_rho else ONE,
+            delta=Fraction(1, 1000) if in_rho else Fraction(0),
+            in_rho=in_rho,
+            draws=SLOW.get(called, AT_ONCE * 4),
+        )
     most = _sensitivity(aggregate, unit)
     return Subject(
-        f"{called}, unit {whose}, {'zCDP' if in_rho else 'pure'}",
+        name,
         (0, most),
         partial(_released, aggregate, unit, in_rho=in_rho),
         partial(_release_law, most, in_rho),

@@ -209,7 +209,12 @@ def _selection(plan: Plan, currency: Currency) -> KeySelection | None:
         raise plan_refused("a release has no exact share of the spend")
     unit = unit_of(plan.table, plan.unit)
     groups = unit.max_groups if isinstance(unit, Person) else 1
-    return KeySelection(root_below(2 * wanted.share), wanted.delta, groups)
+    try:
+        selection = KeySelection(root_below(2 * wanted.share), wanted.delta, groups)
+        selection.probability(1)  # its table is made before anything is paid
+    except ValueError as error:
+        raise plan_refused("with so small a share no number of units would make a key sure to be shown") from error
+    return selection
 
 
 def _release(measure: Measure, plan: Plan, currency: Currency) -> CertifiedRelease:

@@ -12,7 +12,7 @@ from sfumato.kernel.certify import Certified, CertifiedRelease
 from sfumato.kernel.choice import Exponential, PermuteAndFlip
 from sfumato.kernel.entropy import Entropy
 from sfumato.kernel.ranks import Cells, Numbers, RankChoice
-from sfumato.plan.nodes import Aggregate, Binned, UnboundedSum
+from sfumato.plan.nodes import Aggregate, Binned, OpenKey, Plan, UnboundedSum
 
 Entry = int | Cells | Weighed
 Group = tuple[str | int, ...]  # values of open keys, then the number of a declared group
@@ -75,23 +75,36 @@ def release(
     for row in entries:
         for measure, entry in zip(plan.measures, row, strict=True):
             _check(measure.aggregate, entry)
-    if certified.selection is None:
-        if len(entries) != plan.groups or given.groups is not None:
+    selection, named, units = certified.selection, given.groups, given.units
+    if selection is None:
+        if len(entries) != plan.groups or named is not None or units is not None:
             raise plan_refused("the engine answered in another shape")
-        receipt.redeem(certified.digest)
-    else:
-        if given.groups is None or given.units is None or not len(given.groups) == len(given.units) == len(entries):
-            raise plan_refused("the engine answered in another shape")
-        receipt.redeem(certified.digest)
-        shown = np.flatnonzero(certified.selection.draw(given.units, entropy)).tolist()
+    elif named is None or units is None or not len(named) == len(units) == len(entries):
+        raise plan_refused("the engine answered in another shape")
+    elif units.dtype != np.int64 or not _named(plan, named):
+        raise plan_refused("the engine found keys of another kind")
+    receipt.redeem(certified.digest)
+    if selection is not None and named is not None and units is not None:
         # Sorted, because the order in which an engine finds groups depends on the rows.
-        shown.sort(key=lambda place: given.groups[place] if given.groups else ())
-        groups, entries = tuple(given.groups[place] for place in shown), [entries[place] for place in shown]
+        shown = sorted(np.flatnonzero(selection.draw(units, entropy)).tolist(), key=lambda place: named[place])
+        groups, entries = tuple(named[place] for place in shown), [entries[place] for place in shown]
     columns = [
         _released(measure.aggregate, certified_release, [row[place] for row in entries], entropy)
         for place, (measure, certified_release) in enumerate(zip(plan.measures, certified.releases, strict=True))
     ]
     return Release(receipt.entry, tuple(zip(*columns, strict=True)), groups)
+
+
+def _named(plan: Plan, groups: Sequence[Group]) -> bool:
+    """Whether each group is a text for every open key and the number of a declared group, and none comes twice."""
+    texts = sum(isinstance(key, OpenKey) for key in plan.keys)
+    return len(set(groups)) == len(groups) and all(
+        len(group) == texts + 1
+        and all(type(text) is str for text in group[:-1])
+        and type(group[-1]) is int
+        and 0 <= group[-1] < plan.groups
+        for group in groups
+    )
 
 
 def _check(aggregate: Aggregate, entry: Entry) -> None:

@@ -1,12 +1,14 @@
 """Private quantiles: positions on a public line, chosen for their rank.
 
-The line has `cells` of rows. Rows of a cell are thought to be spread evenly over it, so a position inside a cell has a
-part of them below it. The middle level is chosen first; it cuts line and rows in two, and each part goes on with the
-levels on its side. Beside each position two more are chosen whose rank lies `reach` below and above: the error bar.
+The line has `cells` of rows, and each cell has `parts`. The first row of a cell is put into the part in its middle, and
+so on evenly (`_order`), so that many equal values can be cut in two anywhere and a further row moves no other. The
+middle level is chosen first; it cuts line and rows in two, and each side goes on with its levels. Beside each position
+two more are chosen whose rank lies `reach` below and above: the error bar.
 """
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from math import ceil, isqrt, log
 
 import numpy as np
@@ -20,12 +22,16 @@ from sfumato.kernel.mechanisms import Event
 Numbers = npt.NDArray[np.int64]
 
 FEWEST_POSITIONS = 1 << 15
+FEWEST_PARTS = 64
 MOST_ROWS = 1 << 32
+FARTHEST = 1 << 48  # rows; times FINEST_LEVEL they fit into 64 bits
 MOST_LEVELS = 127
+MOST_FLIPPED = 1 << 19
 FINEST_LEVEL = 10_000
 SHARE_OF_BARS = Fraction(1, 10)
 BAR_ERROR = Fraction(1, 100)  # error bars fail with at most this probability
 ROOTS = 1 << 64
+WORDS = 1 << 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +55,7 @@ class Cells:
         if len(places) == 0:
             return True
         inside = places[0] >= 0 and places[-1] < size and (np.diff(places) >= 1).all()
-        return bool(inside and counts.min() >= 1 and counts.sum() <= MOST_ROWS)
+        return bool(inside and counts.min() >= 1 and counts.max() <= MOST_ROWS and counts.sum() <= MOST_ROWS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +93,7 @@ class RankChoice:
     rows: int
     estimates: tuple[Fraction, ...]  # the ε of each depth
     bars: tuple[Fraction, ...]  # the ε of each of the two error bars at each depth
-    flip: bool = False  # estimates by permute-and-flip, which errs less at the same ε and costs more in zCDP
+    flip: bool = False  # one level alone by permute-and-flip, which errs less at the same ε and costs more in zCDP
 
     def __post_init__(self) -> None:
         levels = self.levels
@@ -108,7 +114,9 @@ class RankChoice:
         estimate, bar = (1 - SHARE_OF_BARS) * share / depths, SHARE_OF_BARS * share / depths / 2
         if currency == "rho":
             estimate, bar = root_below(8 * estimate), root_below(8 * bar)
-        return cls(levels, cells, rows, (estimate,) * depths, (bar,) * depths, flip=currency == "epsilon")
+        return cls(
+            levels, cells, rows, (estimate,) * depths, (bar,) * depths, flip=currency == "epsilon" and depths == 1
+        )
 
     def epsilon(self) -> Fraction:
         return sum(self.estimates) + 2 * sum(self.bars, Fraction(0))
@@ -129,52 +137,47 @@ class RankChoice:
 
     @property
     def parts(self) -> int:
-        """Positions to a cell."""
-        return max(1, FEWEST_POSITIONS // self.cells)
+        """Parts of a cell, a power of two: so finely are equal values cut."""
+        return max(FEWEST_PARTS, 1 << (FEWEST_POSITIONS // self.cells).bit_length() >> 1)
 
     @property
     def positions(self) -> int:
         return self.cells * self.parts + 1
 
+    @property
+    def stride(self) -> int:
+        """Permute-and-flip looks at every so many positions: with few candidates it errs less, and nothing is cut."""
+        return max(1, min(self.parts, 1 << (self.positions // MOST_FLIPPED).bit_length()))
+
     def nodes(self) -> tuple[Node, ...]:
         """One for every level, in the order of the levels."""
-        found: dict[int, Node] = {}
+        return _nodes(self.levels)
 
-        def visit(first: int, last: int, depth: int, left: int | None, right: int | None) -> None:
-            if first > last:
-                return
-            middle = (first + last + 1) // 2
-            below = Fraction(0) if left is None else self.levels[left]
-            above = Fraction(1) if right is None else self.levels[right]
-            found[middle] = Node(self.levels[middle], depth, below, above, left, right)
-            visit(first, middle - 1, depth + 1, left, middle)
-            visit(middle + 1, last, depth + 1, middle, right)
+    def error(self, place: int | None) -> int:
+        """The rank of the position chosen for a level misses by at most so many rows, but for BAR_ERROR."""
+        return 0 if place is None else _errors(self)[place]
 
-        visit(0, len(self.levels) - 1, 0, None, None)
-        return tuple(found[place] for place in range(len(self.levels)))
-
-    def error(self, node: Node | None) -> int:
-        """The rank of the chosen position misses by at most so many rows, but for BAR_ERROR."""
-        return 0 if node is None else self._enclosing(node) + self._miss(self.estimates[node.depth], node.slope)
-
-    def reach(self, node: Node) -> int:
+    def reach(self, place: int) -> int:
         """How many rows away the bar's wanted rank lies: what the enclosing levels and the bar itself may miss by."""
-        return self._enclosing(node) + self._miss(self.bars[node.depth], node.slope)
+        node = self.nodes()[place]
+        return min(self.enclosing(node) + self.miss(self.bars[node.depth], node.slope), FARTHEST)
 
-    def margin(self, node: Node) -> int:
+    def inward(self, place: int) -> int:
         """At level 0 and 1 every place beyond the last row is as good: so many rows further in, few are left out."""
+        node = self.nodes()[place]
         if node.level not in (0, 1):
             return 0
-        return ceil(2 * self.rows * node.slope / self.estimates[node.depth] * Fraction(log(self.positions)))
+        places = Fraction(log(max(self.cells, FEWEST_POSITIONS)))
+        rows = ceil(2 * self.rows * node.slope / self.estimates[node.depth] * places)
+        return min(rows, FARTHEST) * (1 if node.level == 0 else -1)
 
-    def _enclosing(self, node: Node) -> int:
-        nodes = self.nodes()
-        return max(self.error(None if place is None else nodes[place]) for place in (node.left, node.right))
+    def enclosing(self, node: Node) -> int:
+        return max(self.error(node.left), self.error(node.right))
 
-    def _miss(self, epsilon: Fraction, slope: Fraction) -> int:
+    def miss(self, epsilon: Fraction, slope: Fraction) -> int:
         # P(rank misses by r) <= positions · exp(-ε r / (2 · slope · rows)); one such event a depth and side.
         failure = BAR_ERROR / (2 * (len(self.estimates) + 1))
-        return ceil(2 * slope * self.rows / epsilon * Fraction(log(self.positions / failure)))
+        return ceil(2 * slope * self.rows / epsilon * Fraction(log((self.positions + 1) / failure)))
 
     def draw(self, cells: Cells, entropy: Entropy) -> tuple[int, ...]:
         """(position, low, high) for every level, one after the other.
@@ -188,12 +191,11 @@ class RankChoice:
             start = 0 if node.left is None else chosen[node.left][0]
             end = self.positions - 1 if node.right is None else chosen[node.right][0]
             piece = line.between(start, end)
-            inward, reach = self.margin(node) if node.level == 0 else -self.margin(node), self.reach(node)
-            estimate, bar = self.estimates[node.depth], self.bars[node.depth]
+            estimate, bar, reach = self.estimates[node.depth], self.bars[node.depth], self.reach(place)
             chosen[place] = (
-                self._choose(piece, node, estimate, inward, entropy, flip=self.flip),
-                self._choose(piece, node, bar, -reach, entropy),
-                self._choose(piece, node, bar, reach, entropy),
+                self._choose(piece, node, estimate, self.inward(place), entropy, flip=self.flip),
+                self._choose(piece.after_an_end(), node, bar, -reach, entropy),
+                self._choose(piece.before_an_end(), node, bar, reach, entropy),
             )
         return tuple(position for triple in chosen for position in triple)
 
@@ -202,43 +204,47 @@ class RankChoice:
     ) -> int:
         """A position whose rank in the piece is near the node's level plus `shift` rows.
 
-        Claim: with every row more or less in the piece the log-probability of a choice moves by at most ε/rows.
+        Claim: with every row more or less in the piece the log-probability of a choice moves by at most ε/rows. Reads
+        two words whatever the rows are, and another one with probability below 2^-32.
+        Needs: |shift| <= FARTHEST, so that nothing overflows.
         """
-        level, parts = node.inside, self.parts
+        level = node.inside
         below = piece.ranks - piece.ranks[0]
-        wanted = level.numerator * int(below[-1]) + level.denominator * parts * shift
+        wanted = level.numerator * int(below[-1]) + level.denominator * shift
         scores = -np.abs(level.denominator * below - wanted)
+        if piece.open_below:
+            scores[0] = min(0, -wanted)
+        if piece.open_above:
+            scores[-1] = min(0, wanted - level.denominator * int(below[-1]))
         slope = max(level.numerator, level.denominator - level.numerator)
-        sensitivity = Fraction(slope * parts * self.rows)
+        sensitivity = Fraction(slope * self.rows)
         if flip:
-            every = np.repeat(scores, piece.alike)
-            return int(piece.starts[0]) + PermuteAndFlip(epsilon, sensitivity).draw(every, entropy)
+            places = np.arange(0, self.positions, self.stride)
+            runs = np.searchsorted(piece.starts, places, side="right") - 1
+            return int(places[PermuteAndFlip(epsilon, sensitivity).draw(scores[runs], entropy)])
         run = Exponential(epsilon, sensitivity).draw(scores, entropy, piece.alike)
-        return int(piece.starts[run]) + entropy.below(int(piece.alike[run]))
+        return int(piece.starts[run]) + _below(int(piece.alike[run]), entropy)
 
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """Runs of neighbouring positions of the same rank, in `parts` of a row: where each starts, how long it is."""
+    """Runs of neighbouring positions of the same rank: where each starts, how long it is, the rows below.
+
+    An open end is a position more, which stands for all ranks beyond the piece.
+    """
 
     starts: Numbers
     alike: Numbers
     ranks: Numbers
+    open_below: bool = False
+    open_above: bool = False
 
     @classmethod
     def of(cls, cells: Cells, size: int, parts: int) -> "_Line":
-        inner = np.arange(1, parts, dtype=np.int64)
-        first = cells.places * parts
-        before = (np.cumsum(cells.counts) - cells.counts) * parts
-        # A run from the end of one cell with rows to the start of the next, and the positions inside each such cell.
-        gaps = np.concatenate([[0], first + parts]), np.concatenate([first, [size * parts]])
-        ends = np.concatenate([[0], before + cells.counts * parts])
-        inside = first[:, None] + inner, before[:, None] + cells.counts[:, None] * inner
-        starts = np.concatenate([gaps[0], inside[0].ravel()])
-        order = np.argsort(starts, kind="stable")
-        alike = np.concatenate([gaps[1] - gaps[0] + 1, np.ones(inside[0].size, dtype=np.int64)])
-        ranks = np.concatenate([ends, inside[1].ravel()])
-        return cls(starts[order], alike[order], ranks[order])
+        filled, rows = _fine(cells, parts)
+        starts = np.concatenate([[0], filled + 1])
+        ends = np.concatenate([filled, [size * parts]])
+        return cls(starts, ends - starts + 1, np.concatenate([[0], np.cumsum(rows)]))
 
     def between(self, start: int, end: int) -> "_Line":
         """The positions from start to end, both included."""
@@ -249,6 +255,83 @@ class _Line:
         alike[0] -= start - starts[0]
         starts[0] = start
         return _Line(starts, alike, ranks)
+
+    def after_an_end(self) -> "_Line":
+        starts, alike, ranks = (
+            np.concatenate([[one], part])
+            for one, part in ((self.starts[0], self.starts), (1, self.alike), (self.ranks[0], self.ranks))
+        )
+        return _Line(starts, alike, ranks, open_below=True)
+
+    def before_an_end(self) -> "_Line":
+        last = self.starts[-1] + self.alike[-1] - 1
+        starts, alike, ranks = (
+            np.concatenate([part, [one]])
+            for one, part in ((last, self.starts), (1, self.alike), (self.ranks[-1], self.ranks))
+        )
+        return _Line(starts, alike, ranks, open_above=True)
+
+
+def _fine(cells: Cells, parts: int) -> tuple[Numbers, Numbers]:
+    """The parts that hold rows, upwards, and how many each holds.
+
+    Claim: a row more in a cell is a row more in one part of it and changes no other.
+    """
+    order = _order(parts)
+    heavy = cells.counts >= parts
+    places, counts = cells.places[~heavy], cells.counts[~heavy]
+    number = np.arange(counts.sum(), dtype=np.int64) - np.repeat(np.cumsum(counts) - counts, counts)
+    light = np.repeat(places * parts, counts) + order[number]
+    full = cells.places[heavy, None] * parts + order
+    each, rest = np.divmod(cells.counts[heavy, None], parts)
+    filled = np.concatenate([light, full.ravel()])
+    rows = np.concatenate([np.ones_like(light), (each + (np.arange(parts) < rest)).ravel()])
+    upwards = np.argsort(filled)
+    return filled[upwards], rows[upwards]
+
+
+@lru_cache(maxsize=16)
+def _order(parts: int) -> Numbers:
+    """Which part of a cell gets its first row, its second and so on: the middle, then evenly (van der Corput)."""
+    bits = parts.bit_length() - 1
+    reversed_bits = [int(f"{number:0{bits}b}"[::-1], 2) for number in range(parts)]
+    return (np.array(reversed_bits, dtype=np.int64) + parts // 2) % parts
+
+
+@lru_cache(maxsize=64)
+def _nodes(levels: tuple[Fraction, ...]) -> tuple[Node, ...]:
+    found: dict[int, Node] = {}
+
+    def visit(first: int, last: int, depth: int, left: int | None, right: int | None) -> None:
+        if first > last:
+            return
+        middle = (first + last + 1) // 2
+        below = Fraction(0) if left is None else levels[left]
+        above = Fraction(1) if right is None else levels[right]
+        found[middle] = Node(levels[middle], depth, below, above, left, right)
+        visit(first, middle - 1, depth + 1, left, middle)
+        visit(middle + 1, last, depth + 1, middle, right)
+
+    visit(0, len(levels) - 1, 0, None, None)
+    return tuple(found[place] for place in range(len(levels)))
+
+
+@lru_cache(maxsize=64)
+def _errors(choice: RankChoice) -> tuple[int, ...]:
+    nodes, found = choice.nodes(), dict[int | None, int]({None: 0})
+    for place in sorted(range(len(nodes)), key=lambda place: nodes[place].depth):
+        node = nodes[place]
+        missed = choice.miss(choice.estimates[node.depth], node.slope) + abs(choice.inward(place))
+        found[place] = max(found[node.left], found[node.right]) + missed
+    return tuple(found[place] for place in range(len(nodes)))
+
+
+def _below(bound: int, entropy: Entropy) -> int:
+    """A uniform integer in [0, bound), from one word and seldom more (Lemire 2019)."""
+    while True:
+        place, rest = divmod(int(entropy.words(1)[0]) * bound, WORDS)
+        if rest >= WORDS % bound:
+            return place
 
 
 def root_below(value: Fraction) -> Fraction:

@@ -1,6 +1,7 @@
 """What to measure so that running totals come out well: sums of cells that are added to noise together.
 
 Both strategies are matrices of whole numbers. A row counts in one cell, so one row moves the answers by a column.
+Proof: docs/proofs/running-totals.md
 """
 
 from dataclasses import dataclass

@@ -46,11 +46,15 @@ def _bar(ranks: RankChoice, positions: tuple[int, ...], place: int) -> tuple[Fra
     # Whole cells: where in its cell a value lies is not known.
     lowest = Fraction(max(floor(Fraction(min(low, chosen) - 1, ranks.parts)), 0))
     highest = Fraction(min(ceil(Fraction(max(high, chosen) + 1, ranks.parts)), size))
-    if node.level == 0 or (node.left is not None and min(low, chosen) <= positions[3 * node.left + 2]):
+    if node.level == 0 or (node.left is not None and min(low, chosen) <= _reached(positions, node.left, max)):
         lowest = Fraction(0) if node.left is None else min(lowest, _bar(ranks, positions, node.left)[0])
-    if node.level == 1 or (node.right is not None and max(high, chosen) >= positions[3 * node.right + 1]):
+    if node.level == 1 or (node.right is not None and max(high, chosen) >= _reached(positions, node.right, min)):
         highest = Fraction(size) if node.right is None else max(highest, _bar(ranks, positions, node.right)[1])
     return lowest, highest
+
+
+def _reached(positions: tuple[int, ...], place: int, side: Any) -> int:
+    return int(side(positions[3 * place : 3 * place + 3]))
 
 
 def _value(column: QuantileColumn, cell: Fraction, rounded: Any) -> float:

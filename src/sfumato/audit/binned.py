@@ -1,0 +1,211 @@
+"""Aggregates over cells and discovered keys, as an auditor draws them: certify and gate on fixed cells, many at a time.
+
+One unit's rows are all in one cell. What a run gives is shortened to what that unit can move.
+"""
+
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import lru_cache
+from itertools import accumulate
+from math import ceil, exp, sqrt
+from typing import Any
+
+import numpy as np
+
+from sfumato.audit import laws
+from sfumato.kernel.certify import MOST_GROUPS, Certified, certify
+from sfumato.kernel.entropy import Entropy
+from sfumato.kernel.gate import Entry, Found, Receipt, Released, release
+from sfumato.kernel.ranks import Cells, RankChoice, root_below
+from sfumato.kernel.selection import KeySelection
+from sfumato.plan.expressions import Column
+from sfumato.plan.nodes import (
+    Aggregate,
+    CountRows,
+    Cumulative,
+    Grid,
+    Histogram,
+    ListedKey,
+    Measure,
+    MechanismName,
+    MostFrequent,
+    OpenKey,
+    Plan,
+    Quantiles,
+    RangeKey,
+    Selection,
+)
+from sfumato.schema.columns import Category, Float, Int, Text
+from sfumato.schema.table import Schema
+from sfumato.schema.unit import Person, Unit
+
+BINS, LINE = 40, 16
+TWO = Histogram(Grid(Column("x"), Fraction(0), Fraction(40), 2))
+RUNNING = Cumulative(Grid(Column("x"), Fraction(0), Fraction(40), BINS))
+MEDIAN = Quantiles(Grid(Column("x"), Fraction(0), Fraction(40), LINE), (Fraction(1, 2),))
+FAVOURITE = MostFrequent(ListedKey(Column("c"), ("a", "b")))
+Counts = tuple[int, ...]
+KEY_DELTA = Fraction(1, 100)
+KEYS_AT_ONCE = 50_000
+COARSE = 1 << 14  # a bin of running totals by roots, whose grid is fine
+FAR = 24
+
+
+def rows_of(unit: Unit) -> int:
+    return unit.max_rows if isinstance(unit, Person) else 1
+
+
+def neighbours(aggregate: Aggregate, unit: Unit) -> tuple[Counts, Counts]:
+    """Rows in each cell, without and with a unit."""
+    rows = rows_of(unit)
+    match aggregate:
+        case Quantiles():
+            return (3 * rows,) * LINE, (*(3 * rows,) * (LINE - 1), 4 * rows)
+        case MostFrequent():
+            return (2 * rows, 0), (2 * rows, rows)
+        case _:
+            return (0, 0), (rows, 0)
+
+
+def draw(
+    aggregate: Aggregate, unit: Unit, counts: Counts, count: int, price: Fraction, entropy: Entropy, *, in_rho: bool
+) -> list[Any]:
+    """Groups that all have these cells: each group is one run."""
+    size = 2 if isinstance(aggregate, MostFrequent) else aggregate.cells.size  # type: ignore[union-attr]
+    at_once = min(count, MOST_GROUPS // size)
+    certified = _certified(aggregate, unit, price, at_once, in_rho)
+    dense = np.array(counts, dtype=np.int64)
+    places = np.flatnonzero(dense)
+    entry: Entry = Cells(places, dense[places])
+    drawn: list[Any] = []
+    while len(drawn) < count:
+        released = release(certified, Receipt(1, certified.digest), [(entry,)] * at_once, entropy)
+        drawn += [shortened(aggregate, row[0]) for row in released.values]
+    return drawn[:count]
+
+
+def shortened(aggregate: Aggregate, released: Released) -> Any:
+    values = (released,) if isinstance(released, int) else released
+    match aggregate:
+        case Cumulative():  # the first cell and, in a tree, the block it lies in
+            return (values[0], values[BINS]) if len(values) > BINS else values[:4]
+        case Quantiles():
+            return values[0] // _bin(), values[1] == 0, values[2] == _last()
+        case MostFrequent():
+            return values[0]
+        case _:
+            return values
+
+
+def cell(aggregate: Aggregate, in_rho: bool, outputs: Sequence[Any]) -> list[Any]:
+    """What the law below speaks of."""
+    if isinstance(aggregate, Quantiles | MostFrequent):
+        return list(outputs)
+    step = COARSE if in_rho and isinstance(aggregate, Cumulative) else 1
+    return [min(max(output[0] // step, -FAR), FAR) for output in outputs]
+
+
+def law(aggregate: Aggregate, unit: Unit, in_rho: bool, counts: Counts, price: Fraction) -> laws.Law:
+    rows, epsilon = rows_of(unit), sqrt(8 * price) if in_rho else float(price)
+    match aggregate:
+        case MostFrequent():
+            chosen = laws.exponential if in_rho else laws.permute_and_flip
+            return chosen(epsilon / rows, counts)
+        case Quantiles():
+            return _median(rows, in_rho, counts, price)
+        case Cumulative() if in_rho:
+            roots = [exp(sum(np.log1p(-1 / (2 * k)) for k in range(1, place + 1))) for place in range(BINS)]
+            deviation = rows * sqrt(sum(root**2 for root in roots) / (2 * price)) * (1 << 16)
+            edges = [COARSE * k for k in range(1 - FAR, FAR + 1)]
+            found = laws.bins(1.0, deviation, (1 << 16) * counts[0], edges, "gaussian")
+            return {place - FAR: found[place] for place in range(len(edges) + 1)}
+        case _:
+            blocks = 2 if isinstance(aggregate, Cumulative) else 1
+            return (
+                laws.gaussian(rows**2 / (2 * float(price)), counts[0], FAR)
+                if in_rho
+                else laws.laplace(rows * blocks / epsilon, counts[0], FAR)
+            )
+
+
+def _median(rows: int, in_rho: bool, counts: Counts, price: Fraction) -> laws.Law:
+    """Of the bin of the position, and of the bars' having reached an end: three choices of their own."""
+    mechanism = RankChoice.for_share(price, "rho" if in_rho else "epsilon", MEDIAN.levels, LINE, rows)
+    parts, everybody = mechanism.parts, sum(counts)
+    held = np.zeros(LINE * parts, dtype=np.int64)
+    for place, many in enumerate(counts):
+        for row in range(many):  # the first into the middle of the cell, and so on evenly
+            reverse = int(f"{row % parts:0{parts.bit_length() - 1}b}"[::-1], 2)
+            held[place * parts + (reverse + parts // 2) % parts] += 1
+    ranks = np.array([0, *accumulate(held.tolist())])
+    estimate, bar = float(mechanism.estimates[0]) / rows, float(mechanism.bars[0]) / rows
+    weights = np.exp(-estimate * np.abs(ranks - everybody / 2))
+    bins = np.bincount(np.arange(len(ranks)) // _bin(), weights)
+    reached = []
+    for side in (-1, 1):
+        beyond = everybody / 2 - mechanism.reach(0)  # how far the bar's rank lies within the line, from its end
+        inside = np.exp(-bar * np.abs((ranks if side < 0 else everybody - ranks) - beyond))
+        at_end = exp(-bar * max(beyond, 0.0)) + inside[0 if side < 0 else -1]
+        reached.append(at_end / (at_end + inside.sum() - inside[0 if side < 0 else -1]))
+    return {
+        (place, low, high): float(chance / bins.sum())
+        * (reached[0] if low else 1 - reached[0])
+        * (reached[1] if high else 1 - reached[1])
+        for place, chance in enumerate(bins)
+        for low in (False, True)
+        for high in (False, True)
+    }
+
+
+def _bin() -> int:
+    return _last() // 64
+
+
+@lru_cache(maxsize=1)
+def _last() -> int:
+    return RankChoice.for_share(Fraction(1), "epsilon", MEDIAN.levels, LINE, 1).positions - 1
+
+
+def _certified(aggregate: Aggregate, unit: Unit, price: Fraction, groups: int, in_rho: bool) -> Certified:
+    schema = Schema("t", unit, {"x": Float(0, 40), "c": Category(["a", "b"]), "g": Int(1, MOST_GROUPS)})
+    mechanism: MechanismName = "gaussian" if in_rho else "laplace"
+    match aggregate:
+        case Quantiles():
+            mechanism = "exponential"
+        case MostFrequent():
+            mechanism = "exponential" if in_rho else "permute_and_flip"
+    plan = Plan("t", unit, None, (RangeKey(Column("g"), 1, groups),), (Measure(aggregate, mechanism, price),))
+    return certify(plan, schema, "rho" if in_rho else "epsilon")
+
+
+# ---- discovered keys
+
+
+def draw_keys(unit: Unit, units: int, count: int, price: Fraction, entropy: Entropy) -> list[int | None]:
+    """A key held by so many units, many times over: its noisy count where it is shown."""
+    schema = Schema("t", unit, {"city": Text()})
+    measure, selection = Measure(CountRows(), "gaussian", price / 2), Selection(price / 2, KEY_DELTA)
+    certified = certify(Plan("t", unit, None, (OpenKey(Column("city")),), (measure,), selection), schema, "rho")
+    at_once = min(count, KEYS_AT_ONCE)
+    groups = [(str(number), 0) for number in range(at_once)]
+    drawn: list[int | None] = []
+    for _ in range(ceil(count / at_once)):
+        found = Found([(units * rows_of(unit),)] * at_once, groups, np.full(at_once, units, dtype=np.int64))
+        released = release(certified, Receipt(1, certified.digest), found, entropy)
+        shown: list[int | None] = [None] * at_once
+        for group, row in zip(released.groups or (), released.values, strict=True):
+            shown[int(group[0])] = int(row[0])  # type: ignore[arg-type]
+        drawn += shown
+    return drawn[:count]
+
+
+def keys_cell(outputs: Sequence[Any]) -> list[Any]:
+    return [None if output is None else min(max(output, -FAR), FAR) for output in outputs]
+
+
+def keys_law(unit: Unit, units: int, price: Fraction) -> laws.Law:
+    groups = unit.max_groups if isinstance(unit, Person) else 1
+    shown = float(KeySelection(root_below(price), KEY_DELTA, groups).probability(units))
+    rows = rows_of(unit)
+    noisy = laws.gaussian(rows**2 / float(price), units * rows, FAR)
+    return {None: 1 - shown, **{value: shown * chance for value, chance in noisy.items()}}

@@ -1,0 +1,228 @@
+"""Sensitivity, mechanism and price of aggregates over cells, of people, of different values and of open keys."""
+
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from sfumato.errors import Refused
+from sfumato.kernel import certify as certify_module
+from sfumato.kernel.certify import (
+    MOST_CELLS,
+    MOST_GROUPS,
+    Certified,
+    CertifiedRelease,
+    Sensitivity,
+    certify,
+    strategy_of,
+)
+from sfumato.kernel.choice import Exponential, PermuteAndFlip
+from sfumato.kernel.cost import Cost
+from sfumato.kernel.mechanisms import DiscreteGaussian, DiscreteLaplace
+from sfumato.kernel.ranks import RankChoice, root_below
+from sfumato.kernel.selection import KeySelection
+from sfumato.kernel.strategies import Strategy
+from sfumato.plan.expressions import Column
+from sfumato.plan.nodes import (
+    CountDistinct,
+    CountPeople,
+    CountRows,
+    Cumulative,
+    Grid,
+    Histogram,
+    MostFrequent,
+    OpenKey,
+    Quantiles,
+    RangeKey,
+    Selection,
+)
+from sfumato.schema.unit import Row
+from tests.kernel.plans import BY_AGE, BY_SEX, PERSON, measure, plan, schema
+
+F = Fraction
+GRID = Grid(Column("income"), F(0), F(100), 40)
+LEVELS = (F(1, 4), F(1, 2))
+CITY = OpenKey(Column("city"))
+SELECTION = Selection(F(1, 8), F(1, 10**6))
+
+
+def released(aggregate: Any, mechanism: Any, currency: Any, unit: Any = None, share: Any = 1, keys: Any = ()) -> Any:
+    paid = certify(plan(measure(aggregate, share, mechanism), unit=unit, keys=keys), schema(unit), currency)
+    assert paid.cost.currency == currency
+    return paid.releases[0], paid.cost
+
+
+@pytest.mark.parametrize("aggregate", [CountDistinct(Column("income")), Histogram(GRID)])
+def test_a_person_moves_values_and_cells_by_max_rows(aggregate: Any) -> None:
+    for unit, rows in ((None, 1), (PERSON, 20)):
+        release, cost = released(aggregate, "laplace", "epsilon", unit)
+        assert (release.sensitivity.bound, release.sensitivity.length, release.strategy) == (rows, rows, None)
+        assert release.mechanism == DiscreteLaplace(F(rows))
+        assert cost == Cost("epsilon", F(1))
+
+
+def test_a_person_counts_once_in_each_of_their_groups() -> None:
+    for keys, groups, length in (((), 1, 1), ((BY_SEX,), 2, 2), ((BY_AGE,), 5, 3)):
+        release, cost = released(CountPeople(), "laplace", "epsilon", PERSON, keys=keys)
+        assert (release.sensitivity.bound, release.sensitivity.length) == (groups, length)
+        assert release.mechanism == DiscreteLaplace(F(groups))
+        release, cost = released(CountPeople(), "gaussian", "rho", PERSON, F(1, 2), keys=keys)
+        assert release.mechanism == DiscreteGaussian(F(length**2))
+        assert cost == Cost("rho", F(1, 2))
+        assert release.event["sensitivity"] == str(length)
+    with pytest.raises(Refused, match="counts people"):
+        released(CountPeople(), "laplace", "epsilon")
+
+
+def test_running_totals_are_paid_for_by_their_columns() -> None:
+    for unit, rows in ((None, 1), (PERSON, 20)):
+        release, _ = released(Cumulative(GRID), "laplace", "epsilon", unit)
+        assert release.strategy == Strategy("tree", 40) == strategy_of(Cumulative(GRID), "epsilon")
+        assert release.sensitivity.bound == 2 * rows
+        assert release.mechanism == DiscreteLaplace(F(2 * rows))
+        release, cost = released(Cumulative(GRID), "gaussian", "rho", unit, F(1, 2))
+        roots = Strategy("roots", 40)
+        assert release.strategy == roots
+        assert release.sensitivity.length == rows * roots.spread
+        assert release.mechanism == DiscreteGaussian(F((rows * roots.spread) ** 2))
+        assert cost == Cost("rho", F(1, 2))
+        assert str(roots.spread) in release.sensitivity.rule
+
+
+def test_quantiles_are_priced_by_their_theorem() -> None:
+    for unit, rows in ((None, 1), (PERSON, 20)):
+        release, cost = released(Quantiles(GRID, LEVELS), "exponential", "epsilon", unit)
+        assert release.mechanism == RankChoice.for_share(F(1), "epsilon", LEVELS, 40, rows)
+        assert cost == Cost("epsilon", F(1))
+        assert release.event == release.mechanism.event()
+        release, cost = released(Quantiles(GRID, LEVELS), "exponential", "rho", unit)
+        assert cost.amount == release.mechanism.rho() <= 1
+
+
+def test_the_most_frequent_value_is_chosen_by_counts_that_rise_together() -> None:
+    for unit, rows in ((None, 1), (PERSON, 20)):
+        release, cost = released(MostFrequent(BY_AGE), "permute_and_flip", "epsilon", unit)
+        assert release.mechanism == PermuteAndFlip(F(1), F(rows), monotone=True)
+        assert cost == Cost("epsilon", F(1))
+        release, cost = released(MostFrequent(BY_AGE), "exponential", "rho", unit)
+        assert release.mechanism == Exponential(root_below(F(8)), F(rows), monotone=True)
+        assert cost.amount == release.mechanism.rho() <= 1
+
+
+@pytest.mark.parametrize(
+    ("aggregate", "mechanism", "currency"),
+    [
+        (Quantiles(GRID, LEVELS), "laplace", "epsilon"),
+        (Quantiles(GRID, LEVELS), "gaussian", "rho"),
+        (MostFrequent(BY_SEX), "exponential", "epsilon"),
+        (MostFrequent(BY_SEX), "permute_and_flip", "rho"),
+        (MostFrequent(BY_SEX), "laplace", "epsilon"),
+        (CountRows(), "exponential", "epsilon"),
+        (Histogram(GRID), "permute_and_flip", "epsilon"),
+        (Histogram(GRID), "laplace", "rho"),
+    ],
+)
+def test_another_mechanism_is_refused(aggregate: Any, mechanism: Any, currency: Any) -> None:
+    with pytest.raises(Refused, match="not for this"):
+        released(aggregate, mechanism, currency)
+
+
+def test_too_many_cells_are_refused() -> None:
+    wide, many = replace(GRID, size=MOST_GROUPS // 74), RangeKey(Column("age"), 1, MOST_CELLS // (1 << 18) + 1)
+    assert released(Histogram(wide), "laplace", "epsilon", keys=(BY_AGE,))
+    for aggregate in (Histogram, Cumulative, MostFrequent):
+        with pytest.raises(Refused, match="cells"):
+            released(aggregate(replace(wide, size=wide.size + 1)), "laplace", "epsilon", keys=(BY_AGE,))
+    with pytest.raises(Refused, match="cells"):
+        released(Quantiles(replace(GRID, size=1 << 18), LEVELS), "exponential", "epsilon", keys=(many,))
+
+
+@pytest.mark.parametrize("aggregate", [Histogram, Cumulative, MostFrequent, CountDistinct])
+def test_columns_of_cells_are_looked_up(aggregate: Any) -> None:
+    hidden = Column("name") if aggregate is CountDistinct else replace(GRID, value=Column("name"))
+    with pytest.raises(Refused, match="identifier"):
+        released(aggregate(hidden), "laplace", "epsilon")
+    with pytest.raises(Refused, match="identifier"):
+        released(MostFrequent(replace(BY_SEX, column=Column("name"))), "permute_and_flip", "epsilon")
+
+
+def test_a_grid_is_no_key_of_a_question() -> None:
+    with pytest.raises(Refused, match="grid"):
+        released(CountRows(), "laplace", "epsilon", keys=(GRID,))
+    with pytest.raises(ValueError, match="grid"):
+        Grid(Column("income"), F(1), F(1), 3)
+
+
+def test_a_length_is_the_bound_unless_it_is_known_better() -> None:
+    assert Sensitivity(7, "").length == 7
+    assert Sensitivity(7, "", 3).length == 3
+
+
+# ---- open keys
+
+
+def discovering(currency: Any = "rho", unit: Any = PERSON, selection: Any = SELECTION, **changes: Any) -> Certified:
+    asked = plan(measure(None, F(1, 2), "gaussian"), unit=unit, keys=(CITY, BY_SEX))
+    return certify(replace(asked, selection=selection, **changes), schema(unit), currency)
+
+
+def test_finding_keys_is_paid_in_rho_and_delta() -> None:
+    paid = discovering()
+    assert paid.selection == KeySelection(F(1, 2), SELECTION.delta, PERSON.max_groups)
+    assert paid.cost == Cost("rho", F(1, 2) + F(1, 8), SELECTION.delta)
+    assert [event["mechanism"] for event in paid.events] == ["key_selection", "discrete_gaussian"]
+    assert discovering(unit=Row()).selection == KeySelection(F(1, 2), SELECTION.delta, 1)
+    odd = discovering(selection=Selection(F(1, 3), F(1, 100)))
+    assert odd.cost.amount <= F(1, 2) + F(1, 3)
+
+
+def test_with_open_keys_people_are_counted_in_as_many_groups_as_they_may() -> None:
+    asked = plan(measure(CountPeople(), F(1, 2), "gaussian"), unit=PERSON, keys=(CITY,))
+    paid = certify(replace(asked, selection=SELECTION), schema(PERSON), "rho")
+    assert (paid.releases[0].sensitivity.bound, paid.releases[0].sensitivity.length) == (5, 3)
+
+
+@pytest.mark.parametrize(
+    "selection",
+    [
+        None,
+        Selection(F(0), F(1, 10**6)),
+        Selection(F(-1), F(1, 10**6)),
+        Selection(F(1), F(0)),
+        Selection(F(1), F(1)),
+    ],
+)
+def test_keys_that_are_not_paid_for_are_refused(selection: Any) -> None:
+    with pytest.raises(Refused, match="does not pay"):
+        discovering(selection=selection)
+
+
+def test_keys_are_not_found_in_pure_epsilon() -> None:
+    asked = replace(plan(measure(), keys=(CITY,)), selection=SELECTION)
+    with pytest.raises(Refused, match="does not pay"):
+        certify(asked, schema(), "epsilon")
+
+
+@pytest.mark.parametrize("selection", [Selection(0.5, F(1, 9)), Selection(F(1), 0.1)])  # type: ignore[arg-type]
+def test_shares_of_keys_are_exact(selection: Selection) -> None:
+    with pytest.raises(Refused, match="exact share"):
+        discovering(selection=selection)
+
+
+def test_paying_for_keys_that_are_listed_is_refused() -> None:
+    with pytest.raises(Refused, match="none to find"):
+        discovering(keys=(BY_SEX,))
+
+
+@pytest.mark.parametrize("share", [F(1, 10**12), F(1, 10**60)])
+def test_a_share_for_which_no_key_is_ever_sure_is_refused_before_it_is_paid(share: Fraction) -> None:
+    with pytest.raises(Refused, match="sure"):
+        discovering(selection=Selection(share, F(1, 10**15)))
+
+
+def test_a_mechanism_without_a_theorem_has_no_price(monkeypatch: pytest.MonkeyPatch) -> None:
+    nameless = CertifiedRelease(Sensitivity(1, ""), object())  # type: ignore[arg-type]
+    monkeypatch.setattr(certify_module, "_release", lambda measure, plan, currency: nameless)
+    with pytest.raises(AssertionError):
+        certify(plan(measure()), schema(), "epsilon")

@@ -1,0 +1,42 @@
+"""Error bars of quantiles hold: at the ends, between close levels, beside ties."""
+
+from fractions import Fraction
+from math import ceil
+
+import numpy as np
+import pytest
+
+from sfumato.kernel.ranks import Cells, RankChoice
+from sfumato.query.lines import _bar
+from tests.entropy import SeededEntropy
+
+F = Fraction
+RNG = np.random.default_rng(7)
+CASES = {
+    "few rows, far levels": (RNG.integers(0, 4096, 300), 4096, (F(1, 100), F(1, 20), F(1, 2), F(99, 100)), F(1, 2)),
+    "close levels": (RNG.integers(500, 2000, 400), 4096, tuple(F(50 + i, 100) for i in range(8)), F(1)),
+    "smallest and largest": (RNG.integers(1000, 2000, 2000), 4096, (F(0), F(9, 10), F(1)), F(1)),
+    "many equal": (np.append(np.zeros(9000, np.int64), RNG.integers(1, 4096, 1000)), 4096, (F(1, 4), F(3, 4)), F(1)),
+    "beside a tie": (np.append(np.full(2500, 100), RNG.integers(101, 4096, 2499)), 4096, (F(1, 2), F(51, 100)), F(1)),
+    "nobody": (np.array([], np.int64), 16, (F(1, 2),), F(1)),
+}
+DRAWS = 25
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_bars_hold(case: str) -> None:
+    """A bar fails at most once in a hundred. The draws are seeded, so a failure here is never one by chance."""
+    values, cells, levels, epsilon = CASES[case]
+    places, counts = np.unique(values, return_counts=True)
+    given = Cells(places.astype(np.int64), counts.astype(np.int64))
+    mechanism = RankChoice.for_share(epsilon, "epsilon", levels, cells, 1)
+    ordered, entropy, missed = np.sort(values), SeededEntropy(case), 0
+    for _ in range(DRAWS):
+        drawn = mechanism.draw(given, entropy)
+        for place, level in enumerate(levels):
+            low, high = _bar(mechanism, drawn, place)
+            assert 0 <= low <= high <= cells
+            if len(ordered):
+                quantile = ordered[max(ceil(level * len(ordered)) - 1, 0)]
+                missed += not low <= quantile + 1 <= high + 1
+    assert missed <= DRAWS * len(levels) // 12
