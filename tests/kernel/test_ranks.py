@@ -317,11 +317,12 @@ def test_pieces_that_share_a_row_are_caught() -> None:
 # ---- rows, parts, positions --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("parts", [2, 8, 64])
-def test_a_row_more_is_one_part_more_and_moves_no_other(parts: int) -> None:
+@pytest.mark.parametrize(("parts", "together"), [(2, 1), (8, 1), (64, 1), (8, 3), (64, 8)])
+def test_a_row_more_is_one_part_more_and_moves_no_other(parts: int, together: int) -> None:
     before = np.zeros(3 * parts, dtype=np.int64)
-    for count in range(1, 3 * parts):
-        filled, rows = ranks._fine(Cells(np.array([1]), np.array([count])), parts)
+    for count in range(1, 3 * parts * together):
+        filled, rows = ranks._fine(Cells(np.array([1]), np.array([count])), parts, together)
+        assert rows.min() >= 1
         after = np.zeros(3 * parts, dtype=np.int64)
         after[filled] = rows
         change = after - before
@@ -329,7 +330,7 @@ def test_a_row_more_is_one_part_more_and_moves_no_other(parts: int) -> None:
         assert change.min() == 0
         assert (np.diff(filled) > 0).all()
         middle = after[parts : parts + parts // 2].sum()
-        assert abs(2 * middle - count) <= 2
+        assert abs(2 * middle - count) <= 2 * together
         before = after
 
 
