@@ -25,7 +25,7 @@ FOUND = "tests/kernel/test_bounds.py"
 CERTIFY, SENSITIVITY = "tests/kernel/test_certify.py", "tests/threats/test_sensitivity.py"
 WORST = SENSITIVITY + "::test_the_worst_change_is_the_certified_one"
 BULK, GATE, LEDGER = "tests/kernel/test_bulk.py", "tests/kernel/test_gate.py", "tests/ledger/test_ledger.py"
-RANKS = "tests/kernel/test_ranks.py"
+RANKS, LINES = "tests/kernel/test_ranks.py", "tests/kernel/test_rank_lines.py"
 
 PLANTED = (
     # ---- how far one person moves an answer
@@ -391,7 +391,7 @@ PLANTED = (
         "return sum(self.estimates) + 2 * sum(self.bars, Fraction(0))",
         "return sum(self.estimates, Fraction(0))",
         "error bars of quantiles look at the rows and are not paid for",
-        (RANKS + "::test_a_share_is_divided_and_never_exceeded",),
+        (LINES + "::test_a_share_is_divided_and_never_exceeded",),
     ),
     Mutant(
         "rows-moved-to-make-room",
@@ -399,7 +399,7 @@ PLANTED = (
         "order[number]",
         "number * parts // np.repeat(counts, counts)",
         "a row more moves the other rows of its cell, some of them into another piece",
-        (RANKS + "::test_a_row_more_is_one_part_more_and_moves_no_other",),
+        (LINES + "::test_a_row_more_is_one_part_more_and_moves_no_other",),
     ),
     Mutant(
         "shift-without-end",
@@ -407,7 +407,7 @@ PLANTED = (
         "return min(self.enclosing(node) + self.miss(self.bars[node.depth], node.slope), FARTHEST)",
         "return self.enclosing(node) + self.miss(self.bars[node.depth], node.slope)",
         "with a tiny ε scores overflow: where they do depends on the rows, and the answer fails after it was paid",
-        (RANKS + "::test_however_small_epsilon_is_no_score_overflows",),
+        (LINES + "::test_however_small_epsilon_is_no_score_overflows",),
     ),
     Mutant(
         "runs-count-once",

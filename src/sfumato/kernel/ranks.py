@@ -23,6 +23,7 @@ Numbers = npt.NDArray[np.int64]
 
 FEWEST_POSITIONS = 1 << 15
 FEWEST_PARTS = 64
+MOST_PARTS = 1 << 21
 MOST_ROWS = 1 << 32
 FARTHEST = 1 << 48  # rows; times FINEST_LEVEL they fit into 64 bits
 MOST_LEVELS = 127
@@ -141,6 +142,11 @@ class RankChoice:
         return max(FEWEST_PARTS, 1 << (FEWEST_POSITIONS // self.cells).bit_length() >> 1)
 
     @property
+    def together(self) -> int:
+        """Rows of a cell that are not cut apart: on the finest lines a few, so that many rows are looked at fast."""
+        return max(1, self.cells * self.parts // MOST_PARTS)
+
+    @property
     def positions(self) -> int:
         return self.cells * self.parts + 1
 
@@ -184,7 +190,7 @@ class RankChoice:
 
         Needs: cells that fit.
         """
-        line = _Line.of(cells, self.cells, self.parts)
+        line = _Line.of(cells, self.cells, self.parts, self.together)
         nodes, chosen = self.nodes(), [(0, 0, 0)] * len(self.levels)
         for place in sorted(range(len(nodes)), key=lambda place: nodes[place].depth):
             node = nodes[place]
@@ -240,8 +246,8 @@ class _Line:
     open_above: bool = False
 
     @classmethod
-    def of(cls, cells: Cells, size: int, parts: int) -> "_Line":
-        filled, rows = _fine(cells, parts)
+    def of(cls, cells: Cells, size: int, parts: int, together: int = 1) -> "_Line":
+        filled, rows = _fine(cells, parts, together)
         starts = np.concatenate([[0], filled + 1])
         ends = np.concatenate([filled, [size * parts]])
         return cls(starts, ends - starts + 1, np.concatenate([[0], np.cumsum(rows)]))
@@ -272,20 +278,24 @@ class _Line:
         return _Line(starts, alike, ranks, open_above=True)
 
 
-def _fine(cells: Cells, parts: int) -> tuple[Numbers, Numbers]:
-    """The parts that hold rows, upwards, and how many each holds.
+def _fine(cells: Cells, parts: int, together: int = 1) -> tuple[Numbers, Numbers]:
+    """The parts that hold rows, upwards, and how many each holds; so many rows of a cell are put together.
 
     Claim: a row more in a cell is a row more in one part of it and changes no other.
     """
     order = _order(parts)
-    heavy = cells.counts >= parts
-    places, counts = cells.places[~heavy], cells.counts[~heavy]
-    number = np.arange(counts.sum(), dtype=np.int64) - np.repeat(np.cumsum(counts) - counts, counts)
-    light = np.repeat(places * parts, counts) + order[number]
-    full = cells.places[heavy, None] * parts + order
-    each, rest = np.divmod(cells.counts[heavy, None], parts)
-    filled = np.concatenate([light, full.ravel()])
-    rows = np.concatenate([np.ones_like(light), (each + (np.arange(parts) < rest)).ravel()])
+    bundles = -(-cells.counts // together)
+    heavy = bundles >= parts
+    places, counts, many = cells.places[~heavy], cells.counts[~heavy], bundles[~heavy]
+    number = np.arange(many.sum(), dtype=np.int64) - np.repeat(np.cumsum(many) - many, many)
+    light = np.repeat(places * parts, many) + order[number]
+    few = np.minimum(np.repeat(counts, many) - number * together, together)
+    whole, left = np.divmod(cells.counts[heavy, None], together)
+    each, rest = np.divmod(whole, parts)
+    turn = np.arange(parts)
+    full = together * (each + (turn < rest)) + left * (turn == rest)
+    filled = np.concatenate([light, (cells.places[heavy, None] * parts + order).ravel()])
+    rows = np.concatenate([few, full.ravel()])
     upwards = np.argsort(filled)
     return filled[upwards], rows[upwards]
 
