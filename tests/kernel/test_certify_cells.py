@@ -144,7 +144,7 @@ def test_columns_of_cells_are_looked_up(aggregate: Any) -> None:
     with pytest.raises(Refused, match="identifier"):
         released(aggregate(hidden), "laplace", "epsilon")
     with pytest.raises(Refused, match="identifier"):
-        released(MostFrequent(replace(BY_SEX, column=Column("name"))), "permute_and_flip", "epsilon")
+        released(MostFrequent(replace(BY_SEX, expression=Column("name"))), "permute_and_flip", "epsilon")
 
 
 def test_a_grid_is_no_key_of_a_question() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from sfumato.kernel import strategies
 from sfumato.kernel.strategies import FINENESS, FLAT, MOST_CELLS, Strategy
-from sfumato.query.lines import _totals
+from sfumato.query.lines import running_totals
 from tests.kernel.laws import mutant
 
 SIZES = [1, 2, 3, 16, 31, 32, 33, 100, 128, 256, 257, 1024]
@@ -68,10 +68,10 @@ def test_blocks_of_the_tree() -> None:
 
 @pytest.mark.parametrize("size", [1, 7, 32, 33, 128, 300])
 @pytest.mark.parametrize("kind", KINDS)
-def test_answers_without_noise_give_the_running_totals(kind: Any, size: int) -> None:
+def test_answers_without_noise_give_the_runningrunning_totals(kind: Any, size: int) -> None:
     strategy = Strategy(kind, size)
     counts = np.random.default_rng(size).integers(0, 1000, size)
-    rebuilt = _totals(strategy) @ strategy.answers(counts).astype(np.float64)
+    rebuilt = running_totals(strategy) @ strategy.answers(counts).astype(np.float64)
     assert np.abs(rebuilt - np.cumsum(counts)).max() < 1e-6
 
 
@@ -91,11 +91,13 @@ def errors(measured: np.ndarray[Any, Any], sensitivity: int) -> tuple[float, flo
         ("tree", 1024, 7.78, 9.76),
     ],
 )
-def test_error_of_running_totals(kind: Any, size: int, middling: float, largest: float) -> None:
+def test_error_of_runningrunning_totals(kind: Any, size: int, middling: float, largest: float) -> None:
     strategy = Strategy(kind, size)
     found = errors(matrix(strategy), strategy.spread if kind == "roots" else strategy.most)
     assert found == pytest.approx((middling, largest), rel=0.003)
-    rebuilt = np.sqrt((_totals(strategy) ** 2).sum(axis=1)) * (strategy.spread if kind == "roots" else strategy.most)
+    rebuilt = np.sqrt((running_totals(strategy) ** 2).sum(axis=1)) * (
+        strategy.spread if kind == "roots" else strategy.most
+    )
     assert rebuilt.max() == pytest.approx(found[1], rel=1e-6)
 
 

@@ -428,7 +428,7 @@ PLANTED = (
     Mutant(
         "people-in-one-group",
         "kernel/certify.py",
-        "most = unit.max_groups if plan.open else min(unit.max_groups, plan.groups)",
+        "most = places if plan.open else min(places, plan.groups)",
         "most = 1",
         "a person who is counted in max_groups groups is protected in one",
         ("tests/kernel/test_certify_cells.py",),

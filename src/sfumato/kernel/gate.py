@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from threading import Lock
+from typing import Any
 
 import numpy as np
 
@@ -55,7 +56,7 @@ class Release:
     entry: int
     values: Table
     groups: tuple[Group, ...] | None = None
-    others: "tuple[Release, ...]" = ()
+    others: tuple[Any, ...] = ()
 
 
 def release(

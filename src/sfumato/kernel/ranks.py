@@ -128,12 +128,11 @@ class RankChoice:
 
     def event(self) -> Event:
         return {
-            "mechanism": "rank_choice",
+            "mechanism": "rank_flip" if self.flip else "rank_choice",
             "levels": ", ".join(map(str, self.levels)),
             "rows": str(self.rows),
             "estimates": ", ".join(map(str, self.estimates)),
             "bars": ", ".join(map(str, self.bars)),
-            "choice": "permute_and_flip" if self.flip else "exponential",
         }
 
     @property
