@@ -192,8 +192,8 @@ class Session:
                     made.append(release(one.certified, paid, found, self._entropy))
                 released = self.ledger.store(replace(made[0], others=tuple(made[1:])))
             when = now()
-        cost, balance = payment.cost, self.budget
-        more = self.ledger.fits(self.analyst, cost.amount, cost.delta)
+        cost = payment.cost
+        balance = self.ledger.balance(self.analyst, cost)
         return [
             finish(
                 question,
@@ -205,7 +205,7 @@ class Session:
                 when=when,
                 cached=isinstance(paid, Stored),
                 after=one.after,
-                more=more,
+                more=balance.more,
                 repeat=None if self._opening is None or others else Repeat(self._opening, first.spend, first.delta),
             )
             for question, one, values in zip(questions, prepared, (released, *released.others), strict=True)
@@ -234,7 +234,8 @@ class Session:
 
     def questions_left(self, spend: Number) -> int:
         """How many more questions at this spend would be granted, counted in the ledger's own currency."""
-        return self.ledger.fits(self.analyst, self._terms.price(exact_positive(spend, "spend")).amount)
+        price = self._terms.price(exact_positive(spend, "spend"))
+        return self.ledger.balance(self.analyst, price).more or 0
 
     def bounds(
         self, column: str, *, spend: Number | None = None, upper: Number | None = None, points: int = 150

@@ -235,7 +235,7 @@ def test_all_times_within_one_tick_leave_together(fails: bool) -> None:
             assert fails
         left.setdefault(next_tick(elapsed), set()).add(clock.now - 17)
     assert all(times == {tick} for tick, times in left.items())
-    assert len(left) == 5
+    assert len(left) == 6
 
 
 def test_a_session_answers_and_fails_at_ticks(open_crowd: Open, monkeypatch: pytest.MonkeyPatch) -> None:

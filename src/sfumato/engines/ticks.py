@@ -1,7 +1,7 @@
 """Answers leave at fixed ticks: how long the engine took is told only as the tick it fell into.
 
-Ticks lie at 5 ms · 2^(k/8). Whatever is done within 5 ms leaves at 5 ms, which hides all of a warm question on a small
-table; above, at most 9 % and on average 4.4 % of the time is added, and a doubling of the time tells 3 bits. Measured,
+Ticks lie at 5 ms · 2^(k/32). Whatever is done within 5 ms leaves at 5 ms, which hides all of a warm question on a small
+table; above, at most 2.2 %, on average 1.1 % of the time is added, and a doubling of the time tells 5 bits. Measured,
 not proved: `python -m benchmarks timing` and docs/reference/sources.md.
 """
 
@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 SHORTEST_NS = 5_000_000
-STEPS_A_DOUBLING = 8
+STEPS_A_DOUBLING = 32
 DOUBLINGS = 24  # about a day
 TICKS_NS = tuple(round(SHORTEST_NS * 2 ** (k / STEPS_A_DOUBLING)) for k in range(DOUBLINGS * STEPS_A_DOUBLING + 1))
 

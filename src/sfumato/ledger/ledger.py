@@ -44,6 +44,7 @@ class Balance:
     spent: Amount
     left: Amount
     left_for_keys: float = 0.0
+    more: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,20 +193,20 @@ class Ledger:
             raise limit_differs(str(stored), str(self._budget))
         return Terms(self._budget)
 
-    def balance(self, analyst: str) -> Balance:
+    def balance(self, analyst: str, like: Cost | None = None) -> Balance:
+        """What is left; and of charges like this one, how many more would be granted one after the other."""
         terms = self.terms()
-        total, _, delta_total = self._totals(analyst)
+        total, analyst_total, delta_total = self._totals(analyst)
+        own = self._own_limit(analyst)
+        left, keys = terms.limit - total, max(terms.pot - delta_total, Fraction(0))
+        if own is not None:
+            left = min(left, terms.price(own).amount - analyst_total)
+        many = None
+        if like is not None:
+            counts = [left // like.amount, *([keys // like.delta] if like.delta else [])]
+            many = max(0, int(min(counts)))
         limit = Amount(float(self._budget.epsilon), float(self._budget.delta))
-        keys = float(max(terms.pot - delta_total, Fraction(0)))
-        return Balance(limit, terms.spent(total, delta_total), terms.left(self._left(analyst, terms)), keys)
-
-    def fits(self, analyst: str, amount: Fraction, delta: Fraction = Fraction(0)) -> int:
-        """How many more charges of this amount, in the ledger's currency, would be granted one after the other."""
-        terms = self.terms()
-        many = self._left(analyst, terms) // amount
-        if delta:
-            many = min(many, (terms.pot - self._totals(analyst)[2]) // delta)
-        return max(0, int(many))
+        return Balance(limit, terms.spent(total, delta_total), terms.left(left), float(keys), many)
 
     def history(self) -> list[Charge]:
         self._chain.verify()
@@ -248,13 +249,6 @@ class Ledger:
             chain.append("analyst", {"when": now(), "epsilon": str(epsilon)}, analyst=analyst)
 
     # ---- inside
-
-    def _left(self, analyst: str, terms: Terms) -> Fraction:
-        """What the table and the analyst's own limit both still grant."""
-        total, analyst_total, _ = self._totals(analyst)
-        left = terms.limit - total
-        own = self._own_limit(analyst)
-        return left if own is None else min(left, terms.price(own).amount - analyst_total)
 
     def _known(self, payment: Payment) -> Entry | None:
         if payment.request is not None:
