@@ -312,3 +312,78 @@ def test_pieces_that_share_a_row_are_caught() -> None:
     worst, diverged = excess(quartiles, tables, bars=False, lawful=sharing)
     assert worst > Decimal("2.9")
     assert diverged > Decimal("0.7")
+
+
+# ---- one level alone, in pure ε: permute-and-flip over the positions
+
+
+def flipped_law(mechanism: Any, counts: Histogram) -> list[Decimal]:
+    """P(i) = p_i ∫ Π_{j≠i} (1 - p_j t) dt over [0, 1], with p_i = exp(-ε · gap_i / (2 · slope · rows))."""
+    (node,), fine = mechanism.nodes(), halves(counts)
+    below = [sum(fine[:place]) for place in range(0, len(fine) + 1, mechanism.stride)]
+    gaps = [abs(rank - node.level * sum(fine) - mechanism.inward(0)) for rank in below]
+    with localcontext(PRECISE):
+        rate = mechanism.estimates[0] / (2 * node.slope * mechanism.rows)
+        heads = [exp_minus(rate * (gap - min(gaps))) for gap in gaps]
+        chances = []
+        for place, head in enumerate(heads):
+            product_of = [Decimal(1)]  # coefficients in t
+            for other, tail in enumerate(heads):
+                if other != place:
+                    shifted = [Decimal(0), *(-tail * one for one in product_of)]
+                    product_of = [a + b for a, b in zip([*product_of, Decimal(0)], shifted, strict=True)]
+            chances.append(head * sum(one / (power + 1) for power, one in enumerate(product_of)))
+        assert abs(sum(chances) - 1) < ROUNDING
+    return chances
+
+
+def flipped(levels: tuple[Fraction, ...], size: int, rows: int, module: Any = ranks) -> Any:
+    return module.RankChoice(levels, size, rows, (F(2),), (NOTHING,), True)
+
+
+@pytest.mark.usefixtures("coarse")
+@pytest.mark.parametrize(("levels", "counts", "rows"), [case for case in CASES if len(case[0]) == 1])
+def test_flipped_draws_follow_their_law(levels: tuple[Fraction, ...], counts: Histogram, rows: int) -> None:
+    mechanism, entropy = flipped(levels, len(counts), rows), SeededEntropy(f"flip {levels} {counts}")
+    expected = flipped_law(mechanism, counts)
+    seen = [0] * len(expected)
+    for _ in range(4_000):
+        seen[mechanism.draw(cells(counts), entropy)[0] // mechanism.stride] += 1
+    assert chi_square(seen, [float(chance) for chance in expected]) > 1e-6
+
+
+@pytest.mark.usefixtures("coarse")
+@pytest.mark.parametrize("level", [HALF, F(1, 10), F(0), F(1)])
+def test_no_small_neighbour_loses_more_than_epsilon_when_flipped(level: Fraction) -> None:
+    worst = Decimal(0)
+    for counts in product(range(3), repeat=2):
+        for place in range(2):
+            more = tuple(count + (place == at) for at, count in enumerate(counts))
+            mechanism = flipped((level,), 2, 1)
+            one, other = flipped_law(mechanism, counts), flipped_law(mechanism, more)
+            worst = max(worst, *(abs((a / b).ln()) for a, b in zip(one, other, strict=True)))
+    assert Decimal("0.5") < worst <= 2 + ROUNDING
+
+
+@pytest.mark.usefixtures("coarse")
+def test_a_flip_with_half_the_slope_is_flagged(monkeypatch: pytest.MonkeyPatch) -> None:
+    broken = mutant(ranks, "sensitivity = Fraction(slope * self.rows)", "sensitivity = Fraction(slope * self.rows, 2)")
+    _coarse(monkeypatch, broken)
+    mechanism, counts = flipped(MEDIAN, 3, 1, broken), (3, 0, 2)
+    expected, entropy = flipped_law(flipped(MEDIAN, 3, 1), counts), SeededEntropy("broken flip")
+    seen = [0] * len(expected)
+    for _ in range(4_000):
+        seen[mechanism.draw(cells(counts), entropy)[0]] += 1
+    assert chi_square(seen, [float(chance) for chance in expected]) < 1e-6
+
+
+def test_flipping_looks_at_few_positions_and_costs_more_in_zcdp() -> None:
+    for size in (1, 74, 1024, 1 << 15, 1 << 18):
+        mechanism = RankChoice.for_share(F(1), "epsilon", MEDIAN, size, 1)
+        assert mechanism.flip
+        assert mechanism.parts % mechanism.stride == 0
+        assert mechanism.positions // mechanism.stride <= ranks.MOST_FLIPPED
+        assert mechanism.event()["mechanism"] == "rank_flip"
+        assert mechanism.rho() == mechanism.estimates[0] ** 2 / 2 + mechanism.bars[0] ** 2 / 4
+    assert not RankChoice.for_share(F(1), "epsilon", TWO, 10, 1).flip
+    assert not RankChoice.for_share(F(1), "rho", MEDIAN, 10, 1).flip
