@@ -10,12 +10,12 @@ import sfumato.geo as geo
 import sfumato.noise as noise
 from sfumato.audit import places, runs, trustless, twins
 from sfumato.audit.channels import every_channel
-from sfumato.audit.replay import every_question
+from sfumato.audit.replay import QUESTIONS, every_question
 from sfumato.audit.shelf import AGGREGATES, MECHANISMS, Subject, aggregates
 from sfumato.cli.main import run
 from sfumato.local.make import FREQUENCIES, WAYS
 from sfumato.local.numbers import LAWS
-from sfumato.plan.nodes import Aggregate
+from sfumato.plan.nodes import Aggregate, SumInCells, UnboundedSum
 from tests.contract.test_mechanisms import NO_MECHANISMS
 from tests.kernel.plans import measure, plan, schema
 
@@ -25,7 +25,12 @@ SUBJECTS = {subject.name: subject for subject in (*MECHANISMS, *aggregates(), *t
 def test_every_mechanism_and_every_aggregate_is_audited() -> None:
     audited = {name.partition(",")[0] for name in SUBJECTS}
     assert set(noise.__all__) - NO_MECHANISMS - audited == {"above_threshold_stream"}  # the same draws, one at a time
-    assert {type(aggregate) for aggregate in AGGREGATES.values()} == set(Aggregate.__args__)
+    # Sums whose bounds are found are replayed; their law is enumerated in tests/kernel/test_bounds.py.
+    assert set(Aggregate.__args__) - {type(aggregate) for aggregate in AGGREGATES.values()} == {
+        UnboundedSum,
+        SumInCells,
+    }
+    assert any("SUM(wide)" in question for question in QUESTIONS)
 
 
 def test_every_way_to_report_without_a_server_is_audited() -> None:

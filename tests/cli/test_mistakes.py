@@ -63,7 +63,7 @@ def answered(shell: Shell, policy: Path) -> Callable[..., dict]:
         ("SELECT COUNT(*) AS n FROM poeple", 'there is no table "poeple". Did you mean "people"?'),
         ("SELECT SUM(wealth) AS s FROM people", "SUM(wealth) has no bounds."),
         ("SELECT COUNT(name) AS n FROM people", '"name" is an identifier'),
-        ("SELECT COUNT(user_id) AS n FROM people", 'there is no column "user_id"'),
+        ("SELECT COUNT(user_id) AS n FROM people", '"user_id" is an identifier'),
         ("what is the average age?", "this is not a question in SQL"),
         ("", "this is not a question in SQL: it is empty"),
         ("SELECT COUNT(*) AS n FROM people; DROP TABLE people", "it must be one statement"),

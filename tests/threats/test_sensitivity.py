@@ -60,9 +60,11 @@ NO_CLAMP = (
 SHARE = "// {many} END"
 KEEP_UNDECLARED = [("CAST(enum_code(", "COALESCE(enum_code("), ("({listed}))) AS INTEGER)", "({listed}))), 0)")]
 TIES = [
-    ("row_number() OVER", "rank() OVER"),
-    ("ORDER BY hash(u, g, ", "ORDER BY hash(u, "),
-    ("), g) AS rank", ")) AS rank"),
+    (
+        "SELECT *, row_number() OVER (PARTITION BY u ORDER BY hash(u, {groups}, ",
+        "SELECT *, rank() OVER (PARTITION BY u ORDER BY hash(u, ",
+    ),
+    ("), {groups}) AS rank FROM pairs", ")) AS rank FROM pairs"),
 ]
 TWINS: dict[str, tuple[Shape, list[tuple[str, str]]]] = {
     "no clamp": (PEOPLE, [NO_CLAMP]),
@@ -70,7 +72,7 @@ TWINS: dict[str, tuple[Shape, list[tuple[str, str]]]] = {
     "clamp off by one": (ROWS, [("WHEN {real} < {low} THEN {lower}", "WHEN {real} < {low} THEN {lower} - 1")]),
     "rows not bounded": (PEOPLE, [(SHARE, "* NULL END")]),
     "rows bounded group by group": (PEOPLE, [(SHARE, "// CAST(1 AS BIGINT) END")]),
-    "share rounded up": (PEOPLE, [(SHARE, "// {groups} + CAST({unit.max_rows} % {groups} > 0 AS INTEGER) END")]),
+    "share rounded up": (PEOPLE, [(SHARE, "// {many} + CAST({unit.max_rows} % {many} > 0 AS INTEGER) END")]),
     "rows of one group counted": (PEOPLE, [('"SUM(n) OVER person"', '"n"')]),
     "groups not bounded": (PEOPLE, [(" WHERE rank <= {unit.max_groups}", "")]),
     "ties share a rank": (PEOPLE, TIES),
@@ -499,11 +501,15 @@ def test_s8_declarations_themselves_cannot_leave_out_half() -> None:
             declare()
 
 
+FOUND = "    lower, upper = found.bounds\n"
+REFUSED, WIDE = "        raise no_bounds(text, first_column(value))\n", "        raise bounds_too_wide(text)\n"
+
+
 def test_s8_twin_a_planner_that_invents_bounds_is_noticed() -> None:
     broken = mutant(
         importlib.import_module("sfumato.query.bind_calls"),
-        "raise no_bounds(text, first_column(value))",
-        "return Lattice(0, 100, 0)",
+        f"{REFUSED}{FOUND}    if max(abs(lower), abs(upper)) > WIDEST:\n{WIDE}    return Lattice",
+        f"        return Lattice(0, 100, 0)\n{REFUSED}    return Lattice",
     )
     schema = Schema("data", sf.Row(), UNBOUNDED)
     (call,) = parse(NOT_DECLARED[0]).selected

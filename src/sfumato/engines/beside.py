@@ -24,7 +24,7 @@ def load_beside(connection: Connection, schema: Schema) -> list[Copied | Scanned
             own = schema.of_lookup(name)
             loaded = load(connection, schema.lookups[name].source, Schema(internal, own.unit, own.columns))
             _copy_lookup(name, internal, schema.lookups[name].key, connection)
-            found.append(Copied(loaded.version(connection.execute)))
+            found.append(Copied(loaded.version(lambda sql: connection.execute(sql).fetchall())))
     return found
 
 

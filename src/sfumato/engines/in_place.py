@@ -60,7 +60,7 @@ def parquet_files(connection: Connection, files: Files, schema: Schema) -> Scann
     physical = create(connection, "VIEW", relation, schema, name)
     texts = reading_of_texts(schema, physical)
     scanned = Scanned(files, name, None if texts is None else f"SELECT {texts} FROM {relation}")
-    scanned.version(connection.execute)
+    scanned.version(lambda sql: connection.execute(sql).fetchall())
     return scanned
 
 
