@@ -998,7 +998,7 @@ def test_a_gate_that_lets_a_node_through_is_flagged() -> None:
         "SELECT COUNT(*) FROM people LIMIT 1 WITH TIES",
         "SELECT SUM(DISTINCT age) FROM people",
         "SELECT COUNT(* EXCLUDE (age)) FROM people",
-        "SELECT MEDIAN(age) FROM people",
+        "SELECT BIT_XOR(age) FROM people",
         "SELECT COUNT(*) FROM people WHERE age = (SELECT 1)",
         "SELECT COUNT(*) FROM people; DROP TABLE people",
     ):
