@@ -182,6 +182,7 @@ def test_a_table_with_no_key_to_show_answers_with_no_rows(tmp_path: Path) -> Non
             "SELECT town, COUNT(*), HISTOGRAM(age, 3), MEDIAN(age) FROM people GROUP BY town", spend=0.01
         )
         assert answer.rows == answer.interval() == []
+        assert any("Groups are discovered: one of " in note for note in answer.notes)
 
 
 def test_without_delta_keys_are_not_discovered(tmp_path: Path) -> None:

@@ -52,11 +52,17 @@ def notes(certified: Certified, columns: tuple[OutputColumn, ...]) -> tuple[str,
             "error bars do not cover what is cut off beyond that."
         )
     for key in plan.keys:
-        what = _named(getattr(key, fields(key)[0].name))
+        named = _named(getattr(key, fields(key)[0].name))
+        what = named if named.startswith("the expression") else f"a {named}"
         if isinstance(key, ListedKey):
-            said.append(f"Rows with a {what} other than the {key.size:,} declared are in no group.")
+            said.append(f"Rows with {what} other than the {key.size:,} declared are in no group.")
         elif isinstance(key, RangeKey):
-            said.append(f"Rows with a {what} outside {key.values[0]:,} to {key.values[-1]:,} are in no group.")
+            said.append(f"Rows with {what} outside {key.values[0]:,} to {key.values[-1]:,} are in no group.")
+    if certified.selection is not None:
+        units = certified.selection.units_for(EVEN)
+        said.append(
+            f"Groups are discovered: one of {units:,} units is shown half of the time, smaller ones less often."
+        )
     return tuple(said)
 
 
