@@ -5,6 +5,7 @@ Tables are small and random, of values at and beyond every edge; each is asked w
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from math import floor, inf, isnan, nan
 from random import Random
@@ -20,7 +21,8 @@ from sfumato.engines.emit import emit
 from sfumato.kernel.certify import Certified, certify
 from sfumato.kernel.cost import Cost
 from sfumato.kernel.gate import Found
-from sfumato.plan.nodes import Grid, Plan
+from sfumato.kernel.ranks import Cells
+from sfumato.plan.nodes import CountDistinct, CountRows, CountValues, Grid, OpenKey, Plan, Sum
 from sfumato.plan.parts import parts
 from sfumato.query.allocate import allocate
 from sfumato.query.bind import bind
@@ -30,6 +32,7 @@ from sfumato.schema.columns import Category, Float, Int, Text
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person, Row, Unit
 from tests.engines.brute_force import Emit, twin
+from tests.reference import Reader, _place, group_number
 
 COLUMNS = {"x": Float(-2, 5), "n": Int(0, 9), "g": Category(["a", "b"]), "free": Text()}
 XS = [-inf, -9.0, -2.0, -1.999999, 0.25, 1.5, 4.999999, 5.0, 1e308, inf, nan, None]
@@ -221,3 +224,88 @@ def test_every_statement_of_a_question_is_one_part() -> None:
     claim, _ = certified("SELECT MEDIAN(x), MAX(x), COUNT(*), HISTOGRAM(x, 3), COUNT(DISTINCT n) FROM t", Row())
     made = [(part.kind, part.measures) for part in parts(claim.plan)]
     assert made == [("numbers", (1,)), ("cells", (0,)), ("cells", (2,)), ("distinct", (3,))]
+
+
+# ---- random plans against the plain-Python interpreter
+
+CALLS = (
+    "COUNT(*)",
+    "COUNT(x)",
+    "COUNT(DISTINCT n)",
+    "COUNT(DISTINCT free)",
+    "COUNT(DISTINCT x + n)",
+    "HISTOGRAM(x * 2, 5)",
+    "HISTOGRAM(n, 3)",
+    "CDF(n - x, 7)",
+    "MEDIAN(n)",
+    "QUANTILE(x, 0.3)",
+    "MODE(g)",
+    "MODE(n % 4)",
+    "SUM(n)",
+)
+WHERE = (
+    "",
+    " WHERE n > 2",
+    " WHERE x IS NOT NULL AND g = 'a'",
+    " WHERE NOT (n < 5 OR x > 1)",
+    " WHERE free IN ('red', '')",
+)
+KEYS = ((), ("g",), ("free",), ("BIN(n, 5)",), ("free", "g"), ("g", "n % 3"))
+
+
+def interpreted(plan: Plan, schema: Schema, data: list[dict[str, Any]]) -> dict[Any, list[Any]]:
+    """Group → what each measure counts, when nobody has more rows or groups than allowed."""
+    reader = Reader(schema)
+    declared = replace(plan, keys=tuple(key for key in plan.keys if not isinstance(key, OpenKey)))
+    opened = [key.expression for key in plan.keys if isinstance(key, OpenKey)]
+    members: dict[Any, list[dict[str, Any]]] = {}
+    if not opened:
+        members = {(number,): [] for number in range(plan.groups)}
+    for row in data:
+        number, values = group_number(declared, row, reader), [reader.value(key, row) for key in opened]
+        wanted = plan.where is None or reader.truth(plan.where, row) is True
+        known = not isinstance(plan.unit, Person) or row["who"] is not None
+        if number is not None and None not in values and wanted and known:
+            members.setdefault((*values, number), []).append(row)
+    return {group: [_counted(m.aggregate, reader, held) for m in plan.measures] for group, held in members.items()}
+
+
+def _counted(aggregate: Any, reader: Reader, held: list[dict[str, Any]]) -> Any:
+    match aggregate:
+        case CountRows():
+            return len(held)
+        case CountValues(value=value):
+            return sum(reader.value(value, row) is not None for row in held)
+        case CountDistinct(value=value):
+            return len({reader.value(value, row) for row in held} - {None})
+        case Sum(value=value, lattice=lattice):
+            return sum(reader.on_lattice(value, lattice, row) or 0 for row in held)
+        case _ if isinstance(aggregate.cells, Grid):
+            places = Counter(cell(aggregate.cells, reader.value(aggregate.cells.value, row)) for row in held)  # type: ignore[arg-type]
+        case _:
+            places = Counter(_place(aggregate.cells, reader.value(aggregate.cells.expression, row)) for row in held)
+    return {place: count for place, count in sorted(places.items(), key=str) if place is not None}
+
+
+def _shown(entry: Any) -> Any:
+    if isinstance(entry, Cells):
+        return dict(zip(entry.places.tolist(), entry.counts.tolist(), strict=True))
+    return entry
+
+
+def test_random_plans_agree_with_the_interpreter() -> None:
+    choose, asked = Random(11), 0
+    for _ in range(60):
+        keys = choose.choice(KEYS)
+        calls = choose.sample(CALLS, choose.randint(1, 4))
+        selected = ", ".join([*keys, *(f"{call} AS c{i}" for i, call in enumerate(calls))])
+        question = f"SELECT {selected} FROM t{choose.choice(WHERE)}" + (f" GROUP BY {', '.join(keys)}" if keys else "")
+        unit = choose.choice([Row(), Person("who", max_rows=10_000, max_groups=1000)])
+        claim, schema = certified(question, unit, opened="free" in keys)
+        data = rows(choose, choose.choice([0, 1, 8, 40]))
+        got = found(claim.plan, schema, data)
+        groups = [(number,) for number in range(claim.plan.groups)] if got.groups is None else got.groups
+        measured = {group: [_shown(entry) for entry in row] for group, row in zip(groups, got.entries, strict=True)}
+        assert measured == interpreted(claim.plan, schema, data), (question, unit)
+        asked += 1
+    assert asked == 60
