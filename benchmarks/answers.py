@@ -73,7 +73,7 @@ def _running_totals() -> Report:
     strategy = Strategy("roots", size)
     noise = DiscreteGaussian.for_rho(rho, strategy.spread)
     matrix = running_totals(strategy)
-    drawn = noise.draw(200 * size, SystemEntropy()).reshape(200, size).astype(np.float64)
+    drawn = noise.draw(10_000 * size, SystemEntropy()).reshape(10_000, size).astype(np.float64)
     ours = float(np.sqrt(((drawn @ matrix.T) ** 2).mean()))
     levels = [np.kron(np.eye(size // width), np.ones(width)) for width in (2**i for i in range(11))]
     tree = np.concatenate(levels)

@@ -63,8 +63,8 @@ def _numbers(values: Sequence[Any]) -> tuple[int, ...]:
 
 def _cells(part: Part, rows: Rows, groups: Sequence[Group], width: int) -> list[Entry]:
     """The cells of every group, in order; an engine may name a cell twice."""
-    numbered = np.array([row[width] for row in rows], dtype=np.int64)
-    counted = np.array([int(row[width + 1]) for row in rows], dtype=np.int64)
+    columns = list(zip(*rows, strict=True)) or [()] * (width + 2)  # by columns: there may be many rows
+    numbered, counted = (np.array(columns[place], dtype=np.int64) for place in (width, width + 1))
     if counted.sum() > MOST_ROWS:
         raise too_many_rows()
     owner: Numbers = numbered // part.size

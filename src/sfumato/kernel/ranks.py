@@ -23,7 +23,7 @@ Numbers = npt.NDArray[np.int64]
 
 FEWEST_POSITIONS = 1 << 15
 FEWEST_PARTS = 64
-MOST_PARTS = 1 << 21
+MOST_PARTS = 1 << 18
 MOST_ROWS = 1 << 32
 FARTHEST = 1 << 48  # rows; times FINEST_LEVEL they fit into 64 bits
 MOST_LEVELS = 127
