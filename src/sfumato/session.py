@@ -9,7 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from sfumato.engines.arrange import gather
+from sfumato.engines.arrange import look
 from sfumato.engines.duckdb import DuckDBEngine
 from sfumato.engines.emit import emit
 from sfumato.engines.expressions import quoted
@@ -188,7 +188,7 @@ class Session:
             with leaving_at_a_tick():
                 made = []
                 for one in prepared:
-                    found = gather(one.certified.plan, [self._engine.run(sql) for sql in one.sql])
+                    found = look(self._engine, one.certified.plan, one.sql)
                     made.append(release(one.certified, paid, found, self._entropy))
                 released = self.ledger.store(replace(made[0], others=tuple(made[1:])))
             when = now()

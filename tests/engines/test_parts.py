@@ -15,7 +15,7 @@ import pyarrow as pa
 import pytest
 
 from sfumato.audit.replay import integers_of
-from sfumato.engines.arrange import gather
+from sfumato.engines.arrange import look
 from sfumato.engines.duckdb import DuckDBEngine
 from sfumato.engines.emit import emit
 from sfumato.kernel.certify import Certified, certify
@@ -82,7 +82,7 @@ def certified(question: str, unit: Unit, *, opened: bool = False) -> tuple[Certi
 def found(plan: Plan, schema: Schema, data: list[dict[str, Any]], write: Emit = emit) -> Found:
     engine = DuckDBEngine(table(data), schema)
     try:
-        return gather(plan, [engine.run(write(part.plan, schema)) for part in parts(plan)])
+        return look(engine, plan, [write(part.plan, schema) for part in parts(plan)])
     finally:
         engine.close()
 
@@ -166,7 +166,7 @@ def test_values_at_the_edges_of_cells_count_once_and_in_range(lower: float) -> N
     edges = [lower + i * 0.1 for i in range(-1, 5)]
     near = [value + side * abs(value) * 2.0**-52 for value in edges for side in (-1, 0, 1)]
     engine = DuckDBEngine(pa.table({"x": near}), schema)
-    ((counted,),) = gather(plan, [engine.run(emit(part.plan, schema)) for part in parts(plan)]).entries
+    ((counted,),) = look(engine, plan, [emit(part.plan, schema) for part in parts(plan)]).entries
     engine.close()
     assert counted.fit(3)  # type: ignore[union-attr]
     assert counted.counts.sum() == len(near)  # type: ignore[union-attr]

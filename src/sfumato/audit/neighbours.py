@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.audit.replay import integers_of
-from sfumato.engines.arrange import gather
+from sfumato.engines.arrange import look
 from sfumato.engines.duckdb import DuckDBEngine
 from sfumato.engines.emit import emit
 from sfumato.errors import UsageError
@@ -136,7 +136,7 @@ def _of_question(question: str, schema: Schema) -> tuple[Callable[[Any], Vectors
     def measure(frame: Any) -> Vectors:
         engine = DuckDBEngine(frame, schema)
         try:
-            rows = gather(plan, [engine.run(one) for one in sql]).entries
+            rows = look(engine, plan, sql).entries
         finally:
             engine.close()
         columns = integers_of(plan, rows)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.audit.findings import Finding
-from sfumato.engines.arrange import gather
+from sfumato.engines.arrange import look
 from sfumato.engines.duckdb import DuckDBEngine
 from sfumato.engines.emit import emit
 from sfumato.kernel.bounds import BoundedSum, Weighed
@@ -137,7 +137,7 @@ def every_question(write: Emit = emit) -> Iterator[Callable[[], Finding]]:
 def _sums(table: Any, schema: Schema, plan: Plan, sql: tuple[str, ...]) -> Entries:
     engine = DuckDBEngine(table, schema)
     try:
-        return gather(plan, [engine.run(one) for one in sql]).entries
+        return look(engine, plan, sql).entries
     finally:
         engine.close()
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -13,7 +13,22 @@ from sfumato.kernel.ranks import MOST_ROWS, Cells, Numbers
 from sfumato.plan.nodes import OpenKey, Plan
 from sfumato.plan.parts import Part, parts
 
-Rows = Sequence[Sequence[Any]]
+Rows = Sequence[Sequence[Any]] | Numbers
+
+
+class Engine(Protocol):
+    def run(self, sql: str) -> Rows: ...
+
+    def counts(self, sql: str) -> Numbers: ...
+
+
+def look(engine: Engine, plan: Plan, sql: Sequence[str]) -> Found:
+    """What an engine finds for a plan, given what `engines.emit` wrote for its parts."""
+    results = [
+        engine.counts(one) if part.kind == "cells" and not plan.open else engine.run(one)
+        for part, one in zip(parts(plan), sql, strict=True)
+    ]
+    return gather(plan, results)
 
 
 def gather(plan: Plan, results: Sequence[Rows]) -> Found:
@@ -63,8 +78,8 @@ def _numbers(values: Sequence[Any]) -> tuple[int, ...]:
 
 def _cells(part: Part, rows: Rows, groups: Sequence[Group], width: int) -> list[Entry]:
     """The cells of every group, in order; an engine may name a cell twice."""
-    columns = list(zip(*rows, strict=True)) or [()] * (width + 2)  # by columns: there may be many rows
-    numbered, counted = (np.array(columns[place], dtype=np.int64) for place in (width, width + 1))
+    columns = rows.T if isinstance(rows, np.ndarray) else list(zip(*rows, strict=True)) or [()] * (width + 2)
+    numbered, counted = (np.asarray(columns[place], dtype=np.int64) for place in (width, width + 1))
     if counted.sum() > MOST_ROWS:
         raise too_many_rows()
     owner: Numbers = numbered // part.size

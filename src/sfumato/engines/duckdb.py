@@ -3,12 +3,15 @@
 import os
 import shutil
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import Any, TypeVar
 from weakref import finalize
 
 import duckdb
+import numpy as np
+import numpy.typing as npt
 
 from sfumato.engines.beside import load_beside
 from sfumato.engines.functions import text
@@ -19,6 +22,8 @@ from sfumato.schema.limits import Limits
 from sfumato.schema.table import Schema
 
 __all__ = ["DuckDBEngine", "describe"]
+
+Fetched = TypeVar("Fetched")
 
 # Statistics of a file leave out NaN: a rewrite that trusts them takes NaN for a number, or not, depending on the other
 # rows (docs/decisions/0005-statistics-and-nan.md). A filter inside the scan skips blocks of rows where nobody fits: one
@@ -64,10 +69,19 @@ class DuckDBEngine:
 
     def run(self, sql: str) -> list[tuple[Any, ...]]:
         """The rows of a query; a failure, of whatever cause, has one text and says nothing about the data."""
+        return self._fetch(sql, lambda result: result.fetchall())
+
+    def counts(self, sql: str) -> npt.NDArray[np.int64]:
+        """The rows of a query for cells and how many rows each has: an array, because there may be many."""
+        whole = f"SELECT CAST(g AS BIGINT) AS g, CAST(m0 AS BIGINT) AS m0 FROM (\n{sql})"
+        columns = self._fetch(whole, lambda result: result.fetchnumpy())
+        return np.column_stack([columns["g"], columns["m0"]])
+
+    def _fetch(self, sql: str, fetch: Callable[[duckdb.DuckDBPyConnection], Fetched]) -> Fetched:
         with self._one_at_a_time:  # a cursor would be a connection of its own, without the settings of this one
             try:
                 with at_most(self._limits.seconds, self._connection):
-                    return self._connection.execute(sql).fetchall()
+                    return fetch(self._connection.execute(sql))
             except (duckdb.Error, RuntimeError, MemoryError):
                 raise engine_failed() from None
 
