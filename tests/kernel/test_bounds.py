@@ -131,7 +131,7 @@ def test_many_thin_cells_together_are_enough() -> None:
     found = mechanism()
     for rows in (60, 100):
         wide = [edge for edge in AGES.edges[12:45] for _ in range(rows)]
-        assert max(weighed(wide).cells.counts) < bounds._threshold(found.counting, 1e-6)
+        assert max(weighed(wide).cells.counts) < bounds._thresholds(found.counting, 1e-6)[0]
         assert exact(wide, found)[1] == 2**11
 
 

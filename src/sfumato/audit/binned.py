@@ -3,16 +3,18 @@
 One unit's rows are all in one cell. What a run gives is shortened to what that unit can move.
 """
 
+from collections import defaultdict
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
-from itertools import accumulate
+from itertools import accumulate, pairwise, product
 from math import ceil, exp, sqrt
 from typing import Any
 
 import numpy as np
 
 from sfumato.audit import laws
+from sfumato.kernel.bounds import Weighed
 from sfumato.kernel.certify import MOST_GROUPS, Certified, certify
 from sfumato.kernel.entropy import Entropy
 from sfumato.kernel.gate import Entry, Found, Receipt, Released, release
@@ -26,6 +28,7 @@ from sfumato.plan.nodes import (
     Grid,
     Histogram,
     ListedKey,
+    Magnitudes,
     Measure,
     MechanismName,
     MostFrequent,
@@ -34,6 +37,7 @@ from sfumato.plan.nodes import (
     Quantiles,
     RangeKey,
     Selection,
+    UnboundedSum,
 )
 from sfumato.schema.columns import Category, Float, Int, Text
 from sfumato.schema.table import Schema
@@ -44,11 +48,14 @@ TWO = Histogram(Grid(Column("x"), Fraction(0), Fraction(40), 2))
 RUNNING = Cumulative(Grid(Column("x"), Fraction(0), Fraction(40), BINS))
 MEDIAN = Quantiles(Grid(Column("x"), Fraction(0), Fraction(40), LINE), (Fraction(1, 2),))
 FAVOURITE = MostFrequent(ListedKey(Column("c"), ("a", "b")))
+WIDE = UnboundedSum(Magnitudes(Column("x"), 0, 1), Fraction(1, 10))
 Counts = tuple[int, ...]
 KEY_DELTA = Fraction(1, 100)
 KEYS_AT_ONCE = 50_000
 COARSE = 1 << 14  # a bin of running totals by roots, whose grid is fine
 FAR = 24
+CROWD = 10_000  # so many rows that their bounds are found
+COUNTED = 25  # a bin of the noisy number of rows
 
 
 def rows_of(unit: Unit) -> int:
@@ -63,6 +70,9 @@ def neighbours(aggregate: Aggregate, unit: Unit) -> tuple[Counts, Counts]:
             return (3 * rows,) * LINE, (*(3 * rows,) * (LINE - 1), 4 * rows)
         case MostFrequent():
             return (2 * rows, 0), (2 * rows, rows)
+        case UnboundedSum(cells=cells):  # everybody has the largest value there is
+            empty = (0,) * (cells.size - 1)
+            return (*empty, CROWD), (*empty, CROWD + rows)
         case _:
             return (0, 0), (rows, 0)
 
@@ -76,7 +86,10 @@ def draw(
     certified = _certified(aggregate, unit, price, at_once, in_rho)
     dense = np.array(counts, dtype=np.int64)
     places = np.flatnonzero(dense)
-    entry: Entry = Cells(places, dense[places])
+    cells = Cells(places, dense[places])
+    entry: Entry = cells
+    if isinstance(aggregate, UnboundedSum):
+        entry = Weighed(cells, tuple(aggregate.cells.edges[-1] * int(many) for many in cells.counts))
     drawn: list[Any] = []
     while len(drawn) < count:
         released = release(certified, Receipt(1, certified.digest), [(entry,)] * at_once, entropy)
@@ -93,6 +106,9 @@ def shortened(aggregate: Aggregate, released: Released) -> Any:
             return values[0] // _bin(), values[1] == 0, values[2] == _last()
         case MostFrequent():
             return values[0]
+        case UnboundedSum():
+            _, _, total, _, counted = values
+            return total - aggregate.cells.edges[-1] * CROWD, counted - CROWD
         case _:
             return values
 
@@ -101,6 +117,8 @@ def cell(aggregate: Aggregate, in_rho: bool, outputs: Sequence[Any]) -> list[Any
     """What the law below speaks of."""
     if isinstance(aggregate, Quantiles | MostFrequent):
         return list(outputs)
+    if isinstance(aggregate, UnboundedSum):
+        return [(min(max(total, -FAR), FAR) // 4, min(max(counted // COUNTED, -2), 1)) for total, counted in outputs]
     step = COARSE if in_rho and isinstance(aggregate, Cumulative) else 1
     return [min(max(output[0] // step, -FAR), FAR) for output in outputs]
 
@@ -113,6 +131,8 @@ def law(aggregate: Aggregate, unit: Unit, in_rho: bool, counts: Counts, price: F
             return chosen(epsilon / rows, counts)
         case Quantiles():
             return _median(rows, in_rho, counts, price)
+        case UnboundedSum():
+            return _found(aggregate, rows, in_rho, price)
         case Cumulative() if in_rho:
             roots = [exp(sum(np.log1p(-1 / (2 * k)) for k in range(1, place + 1))) for place in range(BINS)]
             deviation = rows * sqrt(sum(root**2 for root in roots) / (2 * price)) * (1 << 16)
@@ -155,6 +175,30 @@ def _median(rows: int, in_rho: bool, counts: Counts, price: Fraction) -> laws.La
         for low in (False, True)
         for high in (False, True)
     }
+
+
+def _found(aggregate: UnboundedSum, rows: int, in_rho: bool, price: Fraction) -> laws.Law:
+    """Of the sum and of the noisy number of rows, when the bounds are those of the crowd.
+
+    Other bounds are found once in a million runs. Rows are counted in the cell of 0 and in all above.
+    """
+    most, far = aggregate.cells.edges[-1], 600 * rows
+    finding, adding = float(aggregate.finding * price), float((1 - aggregate.finding) * price)
+    total, one = (
+        laws.gaussian(size**2 / (2 * paid), 0, reach) if in_rho else laws.laplace(size / paid, 0, reach)
+        for size, paid, reach in ((most * rows, adding, FAR), (rows, finding, far))
+    )
+    alone = np.array(list(one.values()))
+    counted = np.ones(1)
+    for _ in range(len(aggregate.cells.edges) + 1):
+        counted = np.convolve(counted, alone)
+    middle = len(counted) // 2
+    cut = [0, middle - COUNTED, middle, middle + COUNTED, len(counted)]
+    chances = [float(counted[first:last].sum()) for first, last in pairwise(cut)]
+    law: dict[tuple[int, int], float] = defaultdict(float)
+    for (k, chance), (many, here) in product(enumerate(total.values(), start=-FAR), enumerate(chances, start=-2)):
+        law[k // 4, many] += chance * here
+    return dict(law)
 
 
 def _bin() -> int:

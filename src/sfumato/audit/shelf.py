@@ -33,6 +33,7 @@ from sfumato.plan.nodes import (
     Plan,
     RangeKey,
     Sum,
+    UnboundedSum,
 )
 from sfumato.schema.columns import Float, Int
 from sfumato.schema.table import Schema
@@ -250,8 +251,15 @@ AGGREGATES: dict[str, Aggregate] = {
     "CDF(x, 40)": binned.RUNNING,
     "MEDIAN(x)": binned.MEDIAN,
     "MODE(c)": binned.FAVOURITE,
+    "SUM(x) without bounds": binned.WIDE,
 }
-SLOW = {"MEDIAN(x)": 8_000, "MODE(c)": 40_000, "CDF(x, 40)": 50_000, "HISTOGRAM(x, 2)": 50_000}
+SLOW = {
+    "MEDIAN(x)": 8_000,
+    "SUM(x) without bounds": 8_000,
+    "MODE(c)": 40_000,
+    "CDF(x, 40)": 50_000,
+    "HISTOGRAM(x, 2)": 50_000,
+}
 UNITS: dict[str, Unit] = {"row": Row(), "person": Person("who", max_rows=2, max_groups=1)}
 
 
@@ -316,7 +324,7 @@ def _discovered(whose: str) -> Subject:
 def _aggregate(called: str, whose: str, *, in_rho: bool) -> Subject:
     aggregate, unit = AGGREGATES[called], UNITS[whose]
     name = f"{called}, unit {whose}, {'zCDP' if in_rho else 'pure'}"
-    if isinstance(aggregate, Binned):
+    if isinstance(aggregate, Binned | UnboundedSum):
         return Subject(
             name,
             binned.neighbours(aggregate, unit),

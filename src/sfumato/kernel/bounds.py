@@ -152,8 +152,7 @@ def _reach(side: Floats, counting: DiscreteLaplace | DiscreteGaussian, cells: in
     A cell is certain when noise does not explain its count, or that of it and those above it together: w noises stay
     below √w times the bound for one. Beyond a certain cell less evidence is enough, the nearer the less.
     """
-    certain = _threshold(counting, FAILURE / len(WINDOWS) / cells)
-    likely = np.array([_threshold(counting, failure) for failure in NEAR])
+    certain, likely = _thresholds(counting, FAILURE / len(WINDOWS) / cells)
     together = [np.convolve(side, np.ones(window))[window - 1 :] >= certain * sqrt(window) for window in WINDOWS]
     reach = max(_last(found) for found in together)
     while reach and (further := _last(side[reach : reach + len(likely)] >= likely[: len(side) - reach])):
@@ -167,6 +166,7 @@ def _last(found: npt.NDArray[np.bool_]) -> int:
 
 
 @lru_cache(maxsize=64)
-def _threshold(counting: DiscreteLaplace | DiscreteGaussian, failure: float) -> int:
-    """Noise reaches this with at most the given probability."""
-    return counting.error(1 - 2 * failure) + 1
+def _thresholds(counting: DiscreteLaplace | DiscreteGaussian, failure: float) -> tuple[int, npt.NDArray[np.int64]]:
+    """Noise reaches the first with at most the given probability, and the others with those of NEAR."""
+    certain, *likely = (counting.error(1 - 2 * chance) + 1 for chance in (failure, *NEAR))
+    return certain, np.array(likely)
