@@ -2,9 +2,10 @@
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from decimal import Decimal, localcontext
 from fractions import Fraction
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
@@ -124,7 +125,8 @@ CROWDED, CROWDED_MORE = ({0: 100, 63: 101}, {0: 100, 63: 102})  # few places ris
 
 
 def median(price: Fraction) -> RankChoice:
-    return RankChoice.for_share(price, "epsilon", (F(1, 2),), LINE, 1)
+    """By the exponential mechanism; what permute-and-flip does is enumerated in tests/kernel/test_ranks.py."""
+    return replace(RankChoice.for_share(price, "epsilon", (F(1, 2),), LINE, 1), flip=False)
 
 
 def draw_medians(rows: dict[int, int], price: Fraction, count: int, entropy: Any) -> list[tuple[int, bool, bool]]:
@@ -148,8 +150,8 @@ def median_law(rows: dict[int, int], price: Fraction) -> Law:
         """Of bins if there is no end beyond; else of having reached the end at that position (1) or not (0)."""
         wanted = everybody / 2 + shift
         seen = Counter(
-            (place // BIN if beyond is None else int(place == beyond), abs(rank - wanted))
-            for place, rank in enumerate(ranks)
+            (place // BIN if beyond is None else int(place == beyond), max(low - wanted, wanted - high, F(0)))
+            for place, (low, high) in enumerate(pairwise([*ranks, ranks[-1]]))
         )
         if beyond is not None:
             seen[1, max(F(0), wanted if beyond == 0 else everybody - wanted)] += 1

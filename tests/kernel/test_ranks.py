@@ -62,15 +62,26 @@ def halves(counts: Histogram) -> list[int]:
 # ---- the law, by its definition: no runs, no numpy ---------------------------------------------------------
 
 
+def _ranks(low: int, high: int, wanted: Fraction) -> list[Fraction]:
+    """The ends of a stretch of ranks, and the wanted one if it lies inside."""
+    return [F(low), F(high), *([wanted] if low <= wanted <= high else [])]
+
+
 @lru_cache(maxsize=100_000)
-def one_choice(counts: tuple[int, ...], inside: Fraction, price: Fraction, shift: int, rows: int, end: int) -> Any:
+def one_choice(
+    counts: tuple[int, ...], inside: Fraction, price: Fraction, shift: int, rows: int, end: int, cuts: bool = False
+) -> Any:
     """Chances of the positions between the parts of a piece; `end` is -1 or 1 where one more stands for what is beyond.
 
-    Log-weight -ε · |(1 - q) below - q above - shift| / (2 · max(q, 1 - q) · rows).
+    Log-weight -ε · |(1 - q) below - q above - shift| / (2 · max(q, 1 - q) · rows), at the best of the ranks from a
+    position's own to the next one's, or where it cuts at its own.
     """
     everybody = sum(counts)
     below = [sum(counts[:place]) for place in range(len(counts) + 1)]
-    gaps = [abs((1 - inside) * rank - inside * (everybody - rank) - shift) for rank in below]
+    gaps = [
+        min(abs(rank - inside * everybody - shift) for rank in _ranks(low, high, inside * everybody + shift))
+        for low, high in zip(below, below if cuts else [*below[1:], everybody], strict=True)
+    ]
     places = list(range(len(below)))
     if end:
         beyond = end * (inside * everybody + shift - (everybody if end > 0 else 0))
@@ -99,12 +110,18 @@ def law(mechanism: Any, counts: Histogram, *, bars: bool = True) -> Law:
         place = order[turn]
         node = nodes[place]
         start = 0 if node.left is None else chosen[node.left][0]
-        end = len(fine) if node.right is None else chosen[node.right][0]
+        end = len(fine)
+        if node.right is not None:
+            end = min(end, chosen[node.right][0] + (1 if nodes[node.right].level == 1 else 0))
         piece, reach = tuple(fine[start:end]), mechanism.reach(place)
         estimate, bar = mechanism.estimates[node.depth], mechanism.bars[node.depth]
         wanted = [(estimate, mechanism.inward(place), 0)]
         wanted += [(bar, -reach, -1), (bar, reach, 1)] if bars else []
-        options = [one_choice(piece, node.inside, price, shift, mechanism.rows, side) for price, shift, side in wanted]
+        inner = any(place in (other.left, other.right) for other in nodes) and node.level not in (0, 1)
+        options = [
+            one_choice(piece, node.inside, price, shift, mechanism.rows, side, inner and not side)
+            for price, shift, side in wanted
+        ]
         for picks in product(*(range(len(option)) for option in options)):
             weight = prod((option[pick] for option, pick in zip(options, picks, strict=True)), start=Decimal(1))
             visit(turn + 1, {**chosen, place: tuple(start + pick for pick in picks)}, chance * weight)
@@ -249,9 +266,14 @@ def test_no_neighbour_loses_more_than_is_paid_over_all_depths(levels: Any, size:
 
 @pytest.mark.usefixtures("coarse")
 def test_most_of_what_is_paid_is_needed() -> None:
-    assert excess(choice(MEDIAN, 1, bar=NOTHING), one_group(1, 20, 1), bars=False)[0] > Decimal("-0.001")
-    quartiles = RankChoice(QUARTILES, 2, 1, (NOTHING, F(3)), (NOTHING, NOTHING))
-    assert excess(quartiles, one_group(2, 6, 1), bars=False)[0] > Decimal("-0.01")
+    """Nearly all places fall and a few rise, when a row more pulls the median out of a long empty stretch."""
+    for levels, prices, stretch, spare in (
+        (MEDIAN, (F(1),), 400, "0.002"),
+        (QUARTILES, (NOTHING, F(3)), 30, "0.3"),
+    ):
+        far = (0,) * stretch
+        mechanism = RankChoice(levels, stretch + 3, 1, prices, (NOTHING,) * len(prices))
+        assert excess(mechanism, [[((20, *far, 10, 11), (0, *far, 0, 1))]], bars=False)[0] > -Decimal(spare)
 
 
 @pytest.mark.usefixtures("coarse")
@@ -267,8 +289,8 @@ def test_a_twin_that_does_not_pay_for_bars_is_caught() -> None:
 
 TWINS = {
     "the slope of the smaller side": (
-        "slope = max(level.numerator, level.denominator - level.numerator)",
-        "slope = min(level.numerator, level.denominator - level.numerator)",
+        "slope = max(node.inside.numerator, node.inside.denominator - node.inside.numerator)",
+        "slope = min(node.inside.numerator, node.inside.denominator - node.inside.numerator)",
     ),
     "rows forgotten": ("Fraction(slope * self.rows)", "Fraction(slope)"),
     "the level's denominator forgotten": ("Fraction(slope * self.rows)", "Fraction(slope * self.rows) / 10"),
@@ -307,11 +329,15 @@ def test_pieces_that_share_a_row_are_caught() -> None:
                 found[picks] = prod((option[i] for option, i in zip(options, picks, strict=True)), start=Decimal(1))
         return found
 
-    quartiles, tables = RankChoice(QUARTILES, 2, 1, (NOTHING, F(3)), (NOTHING, NOTHING)), one_group(2, 6, 1)
+    far = (0,) * 8
+    tables: list[Any] = [
+        *([(counts, (0, *far, 0, 1))] for counts in ((20, *far, 10, 11), (3, *far, 3, 3), (0, *far, 1, 0)))
+    ]
+    quartiles = RankChoice(QUARTILES, 11, 1, (NOTHING, F(3)), (NOTHING, NOTHING))
     assert excess(quartiles, tables, bars=False)[0] <= ROUNDING
     worst, diverged = excess(quartiles, tables, bars=False, lawful=sharing)
-    assert worst > Decimal("2.9")
-    assert diverged > Decimal("0.7")
+    assert worst > Decimal("1.8")
+    assert diverged > Decimal("0.3")
 
 
 # ---- one level alone, in pure ε: permute-and-flip over the positions
@@ -320,8 +346,11 @@ def test_pieces_that_share_a_row_are_caught() -> None:
 def flipped_law(mechanism: Any, counts: Histogram) -> list[Decimal]:
     """P(i) = p_i ∫ Π_{j≠i} (1 - p_j t) dt over [0, 1], with p_i = exp(-ε · gap_i / (2 · slope · rows))."""
     (node,), fine = mechanism.nodes(), halves(counts)
-    below = [sum(fine[:place]) for place in range(0, len(fine) + 1, mechanism.stride)]
-    gaps = [abs(rank - node.level * sum(fine) - mechanism.inward(0)) for rank in below]
+    wanted = node.level * sum(fine) + mechanism.inward(0)
+    gaps = []
+    for start in range(0, len(fine) + 1, mechanism.stride):
+        low, high = sum(fine[:start]), sum(fine[: start + mechanism.stride])
+        gaps.append(min(abs(rank - wanted) for rank in _ranks(low, high, wanted)))
     with localcontext(PRECISE):
         rate = mechanism.estimates[0] / (2 * node.slope * mechanism.rows)
         heads = [exp_minus(rate * (gap - min(gaps))) for gap in gaps]
@@ -367,7 +396,7 @@ def test_no_small_neighbour_loses_more_than_epsilon_when_flipped(level: Fraction
 
 @pytest.mark.usefixtures("coarse")
 def test_a_flip_with_half_the_slope_is_flagged(monkeypatch: pytest.MonkeyPatch) -> None:
-    broken = mutant(ranks, "sensitivity = Fraction(slope * self.rows)", "sensitivity = Fraction(slope * self.rows, 2)")
+    broken = mutant(ranks, "Fraction(slope * self.rows)", "Fraction(slope * self.rows, 2)")
     _coarse(monkeypatch, broken)
     mechanism, counts = flipped(MEDIAN, 3, 1, broken), (3, 0, 2)
     expected, entropy = flipped_law(flipped(MEDIAN, 3, 1), counts), SeededEntropy("broken flip")

@@ -372,8 +372,8 @@ PLANTED = (
     Mutant(
         "slope-of-the-smaller-side",
         "kernel/ranks.py",
-        "slope = max(level.numerator, level.denominator - level.numerator)",
-        "slope = min(level.numerator, level.denominator - level.numerator)",
+        "slope = max(node.inside.numerator, node.inside.denominator - node.inside.numerator)",
+        "slope = min(node.inside.numerator, node.inside.denominator - node.inside.numerator)",
         "the 90th hundredth is chosen nine times as sharply as its ε allows",
         (RANKS + "::test_draws_follow_the_law",),
     ),

@@ -158,13 +158,16 @@ def _median(rows: int, in_rho: bool, counts: Counts, price: Fraction) -> laws.La
             reverse = int(f"{row % parts:0{parts.bit_length() - 1}b}"[::-1], 2)
             held[place * parts + (reverse + parts // 2) % parts] += 1
     ranks = np.array([0, *accumulate(held.tolist())])
+    nexts = np.append(ranks[1:], ranks[-1])
     estimate, bar = float(mechanism.estimates[0]) / rows, float(mechanism.bars[0]) / rows
-    weights = np.exp(-estimate * np.abs(ranks - everybody / 2))
+    gaps = np.maximum(np.maximum(ranks - everybody / 2, everybody / 2 - nexts), 0.0)
+    weights = np.exp(-estimate * gaps) if in_rho else laws.flipped(np.exp(-estimate * (gaps - gaps.min())))
     bins = np.bincount(np.arange(len(ranks)) // _bin(), weights)
     reached = []
     for side in (-1, 1):
         beyond = everybody / 2 - mechanism.reach(0)  # how far the bar's rank lies within the line, from its end
-        inside = np.exp(-bar * np.abs((ranks if side < 0 else everybody - ranks) - beyond))
+        ends = (ranks, nexts) if side < 0 else (everybody - nexts, everybody - ranks)
+        inside = np.exp(-bar * np.maximum(np.maximum(ends[0] - beyond, beyond - ends[1]), 0.0))
         at_end = exp(-bar * max(beyond, 0.0)) + inside[0 if side < 0 else -1]
         reached.append(at_end / (at_end + inside.sum() - inside[0 if side < 0 else -1]))
     return {

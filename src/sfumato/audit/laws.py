@@ -5,11 +5,13 @@ from itertools import combinations, permutations
 from math import erfc, exp, prod, sqrt
 
 import numpy as np
+import numpy.typing as npt
 
 from sfumato.noise.sparse_vector import SparseVector
 from sfumato.noise.stairs import DiscreteStaircase
 
 Law = Mapping[Hashable, float]
+Floats = npt.NDArray[np.float64]
 
 
 def laplace_tail(scale: float, k: int) -> float:
@@ -75,6 +77,17 @@ def permute_and_flip(rate: float, scores: Sequence[float]) -> Law:
             for winner in winners:
                 chances[winner] += chance / size
     return {place: chances[place] for place in everyone}
+
+
+def flipped(heads: Floats) -> Floats:
+    """Permute-and-flip among many: candidate i is chosen with p_i ∫ Π_{j≠i} (1 - p_j t) dt over [0, 1]."""
+    nodes, weights = np.polynomial.legendre.leggauss(20)
+    edges = np.concatenate([[0.0], 2.0 ** np.arange(-30, 1)])
+    widths = np.diff(edges)[:, None]
+    t = (edges[:-1, None] + widths * (nodes + 1) / 2).ravel()
+    weight = (widths * weights / 2).ravel()
+    nobody = np.log1p(-np.outer(t, heads))
+    return np.asarray(heads * (weight[:, None] * np.exp(nobody.sum(axis=1)[:, None] - nobody)).sum(axis=0))
 
 
 def top_k(rate: float, scores: Sequence[float], picks: int) -> Law:

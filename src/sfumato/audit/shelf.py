@@ -254,7 +254,7 @@ AGGREGATES: dict[str, Aggregate] = {
     "SUM(x) without bounds": binned.WIDE,
 }
 SLOW = {
-    "MEDIAN(x)": 8_000,
+    "MEDIAN(x)": 10_000,
     "SUM(x) without bounds": 8_000,
     "MODE(c)": 40_000,
     "CDF(x, 40)": 50_000,

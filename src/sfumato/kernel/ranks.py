@@ -31,6 +31,7 @@ MOST_FLIPPED = 1 << 19
 FINEST_LEVEL = 10_000
 SHARE_OF_BARS = Fraction(1, 10)
 BAR_ERROR = Fraction(1, 100)  # error bars fail with at most this probability
+FAR_OUT = 0.1
 ROOTS = 1 << 64
 WORDS = 1 << 64
 
@@ -69,6 +70,12 @@ class Node:
     above: Fraction
     left: int | None
     right: int | None
+    leaf: bool
+
+    @property
+    def cuts(self) -> bool:
+        """Whether levels on both sides go on from its rank: the smallest and the largest have none beyond them."""
+        return not self.leaf and self.level not in (0, 1)
 
     @property
     def inside(self) -> Fraction:
@@ -168,11 +175,14 @@ class RankChoice:
         return min(self.enclosing(node) + self.miss(self.bars[node.depth], node.slope), FARTHEST)
 
     def inward(self, place: int) -> int:
-        """At level 0 and 1 every place beyond the last row is as good: so many rows further in, few are left out."""
+        """At level 0 and 1 every place beyond the last row is as good: so many rows further in, few are left out.
+
+        All empty places together are then chosen at most FAR_OUT as often as the one that holds the wanted row.
+        """
         node = self.nodes()[place]
         if node.level not in (0, 1):
             return 0
-        places = Fraction(log(max(self.cells, FEWEST_POSITIONS)))
+        places = Fraction(log(self.positions // (self.stride if self.flip else 1) / FAR_OUT))
         rows = ceil(2 * self.rows * node.slope / self.estimates[node.depth] * places)
         return min(rows, FARTHEST) * (1 if node.level == 0 else -1)
 
@@ -194,55 +204,77 @@ class RankChoice:
         for place in sorted(range(len(nodes)), key=lambda place: nodes[place].depth):
             node = nodes[place]
             start = 0 if node.left is None else chosen[node.left][0]
-            end = self.positions - 1 if node.right is None else chosen[node.right][0]
+            end = self.positions - 1
+            if node.right is not None:  # the largest value's own rows lie below it
+                end = min(end, chosen[node.right][0] + (nodes[node.right].level == 1))
             piece = line.between(start, end)
             estimate, bar, reach = self.estimates[node.depth], self.bars[node.depth], self.reach(place)
             chosen[place] = (
-                self._choose(piece, node, estimate, self.inward(place), entropy, flip=self.flip),
-                self._choose(piece.after_an_end(), node, bar, -reach, entropy),
-                self._choose(piece.before_an_end(), node, bar, reach, entropy),
+                self._flip(piece, node, estimate, self.inward(place), entropy)
+                if self.flip
+                else self._choose(piece.candidates(cut=node.cuts), node, estimate, self.inward(place), entropy),
+                self._choose(piece.candidates(beyond=-1), node, bar, -reach, entropy),
+                self._choose(piece.candidates(beyond=1), node, bar, reach, entropy),
             )
         return tuple(position for triple in chosen for position in triple)
 
-    def _choose(
-        self, piece: "_Line", node: Node, epsilon: Fraction, shift: int, entropy: Entropy, *, flip: bool = False
-    ) -> int:
-        """A position whose rank in the piece is near the node's level plus `shift` rows.
+    def _choose(self, candidates: "_Candidates", node: Node, epsilon: Fraction, shift: int, entropy: Entropy) -> int:
+        """A position of a piece whose rank is near the node's level plus `shift` rows.
 
         Claim: with every row more or less in the piece the log-probability of a choice moves by at most ε/rows. Reads
         two words whatever the rows are, and another one with probability below 2^-32.
         Needs: |shift| <= FARTHEST, so that nothing overflows.
         """
-        level = node.inside
-        below = piece.ranks - piece.ranks[0]
-        wanted = level.numerator * int(below[-1]) + level.denominator * shift
-        scores = -np.abs(level.denominator * below - wanted)
-        if piece.open_below:
-            scores[0] = min(0, -wanted)
-        if piece.open_above:
-            scores[-1] = min(0, wanted - level.denominator * int(below[-1]))
-        slope = max(level.numerator, level.denominator - level.numerator)
-        sensitivity = Fraction(slope * self.rows)
-        if flip:
-            places = np.arange(0, self.positions, self.stride)
-            runs = np.searchsorted(piece.starts, places, side="right") - 1
-            return int(places[PermuteAndFlip(epsilon, sensitivity).draw(scores[runs], entropy)])
-        run = Exponential(epsilon, sensitivity).draw(scores, entropy, piece.alike)
-        return int(piece.starts[run]) + _below(int(piece.alike[run]), entropy)
+        scores, alike = candidates.scores(node.inside, shift), candidates.alike
+        run = Exponential(epsilon, self._sensitivity(node)).draw(scores, entropy, alike)
+        return int(candidates.starts[run]) + _below(int(alike[run]), entropy)
+
+    def _flip(self, line: "_Line", node: Node, epsilon: Fraction, shift: int, entropy: Entropy) -> int:
+        """The same by permute-and-flip, among blocks of `stride` positions."""
+        starts = np.arange(0, self.positions, self.stride)
+        ranks = line.ranks[np.searchsorted(line.starts, starts, side="right") - 1]
+        blocks = _Candidates(starts, np.ones_like(starts), ranks, np.append(ranks[1:], ranks[-1]))
+        scores = blocks.scores(node.inside, shift)
+        block = PermuteAndFlip(epsilon, self._sensitivity(node)).draw(scores, entropy)
+        return min(int(starts[block]) + self.stride // 2, self.positions - 1)
+
+    def _sensitivity(self, node: Node) -> Fraction:
+        """Of a score, which counts rows times the denominator of the level."""
+        slope = max(node.inside.numerator, node.inside.denominator - node.inside.numerator)
+        return Fraction(slope * self.rows)
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidates:
+    """Where each run of candidates starts, how many it has, and between which ranks each lies."""
+
+    starts: Numbers
+    alike: Numbers
+    low: Numbers
+    high: Numbers
+    beyond: int = 0  # -1, 1: the last candidate stands for all ranks below, above the piece
+
+    def scores(self, level: Fraction, shift: int) -> Numbers:
+        """How far each lies from the wanted rank, in rows times the denominator of the level, below 0."""
+        rows = int(self.high.max())
+        wanted = level.numerator * rows + level.denominator * shift
+        short, over = level.denominator * self.low - wanted, wanted - level.denominator * self.high
+        scores = -np.maximum(np.maximum(short, over), 0)
+        if self.beyond:
+            scores[-1] = min(0, -wanted if self.beyond < 0 else wanted - level.denominator * rows)
+        return np.asarray(scores)
 
 
 @dataclass(frozen=True, slots=True)
 class _Line:
     """Runs of neighbouring positions of the same rank: where each starts, how long it is, the rows below.
 
-    An open end is a position more, which stands for all ranks beyond the piece.
+    The last position of every run but the last has rows between it and the next one.
     """
 
     starts: Numbers
     alike: Numbers
     ranks: Numbers
-    open_below: bool = False
-    open_above: bool = False
 
     @classmethod
     def of(cls, cells: Cells, size: int, parts: int, together: int = 1) -> "_Line":
@@ -261,20 +293,23 @@ class _Line:
         starts[0] = start
         return _Line(starts, alike, ranks)
 
-    def after_an_end(self) -> "_Line":
-        starts, alike, ranks = (
-            np.concatenate([[one], part])
-            for one, part in ((self.starts[0], self.starts), (1, self.alike), (self.ranks[0], self.ranks))
+    def candidates(self, *, cut: bool = False, beyond: int = 0) -> _Candidates:
+        """The positions of a piece, each from its own rank to the next one's; where they cut, at their own alone."""
+        starts, alike, ranks = self.starts, self.alike, self.ranks - self.ranks[0]
+        if cut:
+            return _Candidates(starts, alike, ranks, ranks)
+        last = starts + alike - 1
+        rest = np.append(alike[:-1] - 1, alike[-1])
+        kept = rest > 0
+        extra = [starts[0] if beyond < 0 else last[-1]] if beyond else []
+        nothing = [0] if beyond else []
+        return _Candidates(
+            np.concatenate([starts[kept], last[:-1], extra]).astype(np.int64),
+            np.concatenate([rest[kept], np.ones(len(last) - 1 + len(extra), dtype=np.int64)]),
+            np.concatenate([ranks[kept], ranks[:-1], nothing]).astype(np.int64),
+            np.concatenate([ranks[kept], ranks[1:], nothing]).astype(np.int64),
+            beyond,
         )
-        return _Line(starts, alike, ranks, open_below=True)
-
-    def before_an_end(self) -> "_Line":
-        last = self.starts[-1] + self.alike[-1] - 1
-        starts, alike, ranks = (
-            np.concatenate([part, [one]])
-            for one, part in ((last, self.starts), (1, self.alike), (self.ranks[-1], self.ranks))
-        )
-        return _Line(starts, alike, ranks, open_above=True)
 
 
 def _fine(cells: Cells, parts: int, together: int = 1) -> tuple[Numbers, Numbers]:
@@ -317,7 +352,7 @@ def _nodes(levels: tuple[Fraction, ...]) -> tuple[Node, ...]:
         middle = (first + last + 1) // 2
         below = Fraction(0) if left is None else levels[left]
         above = Fraction(1) if right is None else levels[right]
-        found[middle] = Node(levels[middle], depth, below, above, left, right)
+        found[middle] = Node(levels[middle], depth, below, above, left, right, leaf=first == last)
         visit(first, middle - 1, depth + 1, left, middle)
         visit(middle + 1, last, depth + 1, middle, right)
 

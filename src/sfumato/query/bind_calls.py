@@ -1,14 +1,14 @@
 """Aggregates and a schema: bounds made explicit."""
 
 from collections.abc import Iterator
-from dataclasses import fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from fractions import Fraction
-from math import ceil
+from math import ceil, log
 from typing import assert_never
 
 from sfumato.errors import bounds_too_wide, keys_undeclared, no_bounds, not_supported, too_many_keys
 from sfumato.kernel.certify import MOST_COUNTED, MOST_GROUPS
-from sfumato.plan.expressions import Column, Expression
+from sfumato.plan.expressions import Arithmetic, Call, Column, Expression, Number
 from sfumato.plan.lattice import Lattice
 from sfumato.plan.nodes import (
     LARGEST_GRID,
@@ -93,8 +93,10 @@ def bind_call(item: SelectedCall, schema: Schema, groups: int = 1) -> BoundCall:
             return CountDistinct(bind_value(value, schema))
         case QuantileOf(value=value, level=level):
             bound = bind_number(value, schema)
-            whole, lower, upper = _ends(bound, item.text, schema)
             finest = max(FEWEST_CELLS, LARGEST_GRID // groups)
+            if (allowed := _allowed(bound, item.text, schema)) is not None:
+                return _on_logarithms(bound, level, allowed.whole, finest)
+            whole, lower, upper = _ends(bound, item.text, schema)
             size = min(int(upper - lower), finest) if whole else finest
             return Quantile(Grid(bound, lower, upper, size), level, whole)
         case BinsOf(value=value, bins=bins, running=running):
@@ -123,18 +125,42 @@ def _is_unit(value: Expression, unit: Person, schema: Schema) -> bool:
     return isinstance(value, Column) and schema.meant(value.name).casefold() == unit.id.casefold()
 
 
-def _unbounded(value: Expression, text: str, schema: Schema, groups: int) -> UnboundedSum | None:
-    """A sum whose bounds are found, where the owner allows that for every column without bounds."""
+@dataclass(frozen=True, slots=True)
+class _Allowed:
+    part: Fraction
+    whole: bool
+
+
+def _allowed(value: Expression, text: str, schema: Schema) -> _Allowed | None:
+    """Whether a value has no bounds and the owner allows that for every column without them."""
     found = value_range(value, text, schema)
     declared = [schema.columns[name] for name in _names(value)]
     parts = [column.private_bounds for column in declared if isinstance(column, Int | Float) and column.lower is None]
     allowed = [part for part in parts if part is not None]
     if found.bounds is not None or not allowed or len(allowed) < len(parts):
         return None
-    cells = Magnitudes(value, *(WHOLE_MAGNITUDES if found.whole else REAL_MAGNITUDES))
+    return _Allowed(max(allowed), found.whole)
+
+
+def _unbounded(value: Expression, text: str, schema: Schema, groups: int) -> UnboundedSum | None:
+    """A sum whose bounds are found, where the owner allows that."""
+    if (allowed := _allowed(value, text, schema)) is None:
+        return None
+    cells = Magnitudes(value, *(WHOLE_MAGNITUDES if allowed.whole else REAL_MAGNITUDES))
     if groups * cells.size > MOST_COUNTED:
         raise too_many_keys(groups, MOST_COUNTED // cells.size)
-    return UnboundedSum(cells, max(allowed))
+    return UnboundedSum(cells, allowed.part)
+
+
+def _on_logarithms(value: Expression, level: Fraction, whole: bool, cells: int) -> Quantile:
+    """Ranks stay what they are on a line of logarithms, which has room for every magnitude."""
+    exponent, octaves = WHOLE_MAGNITUDES if whole else REAL_MAGNITUDES
+    steps = Arithmetic("*", Call("ABS", (value,)), Number(Fraction(2) ** -exponent))
+    size = Call("LN", (Arithmetic("+", steps, Number(Fraction(1))),))
+    end = Fraction(ceil(octaves * log(2)))
+    return Quantile(
+        Grid(Arithmetic("*", Call("SIGN", (value,)), size), -end, end, cells), level, whole, Fraction(2) ** exponent
+    )
 
 
 def _values_of(value: Expression, schema: Schema) -> CountValues | Histogram:

@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 from functools import lru_cache
-from math import ceil, floor, sqrt
+from math import ceil, expm1, floor, sqrt
 from statistics import NormalDist
 from typing import Any
 
@@ -59,14 +59,20 @@ def _reached(positions: tuple[int, ...], place: int, side: Any) -> int:
 
 def _value(column: QuantileColumn, cell: Fraction, rounded: Any) -> float:
     """The value at a position, counted in cells."""
-    grid = column.quantile.cells
+    grid, step = column.quantile.cells, column.quantile.step
     place = grid.lower + cell * grid.width
+    if step is not None:
+        place = (1 if place > 0 else -1) * step * Fraction(expm1(abs(place)))
     if not column.quantile.whole:
         return float(place)
+    nearest = int(rounded(place + HALF if rounded is floor else place - HALF))
     # Whole numbers lie in the middle of their cells.
-    return int(
-        min(max(rounded(place + HALF if rounded is floor else place - HALF), grid.lower + HALF), grid.upper - HALF)
-    )
+    return nearest if step is not None else int(min(max(nearest, grid.lower + HALF), grid.upper - HALF))
+
+
+def apart(cells: Grid) -> float:
+    """By what part two neighbouring numbers differ on a line of logarithms."""
+    return expm1(cells.width)
 
 
 def _ranks(mechanism: Mechanism) -> RankChoice:

@@ -11,6 +11,7 @@ from sfumato.ledger.terms import Amount
 from sfumato.plan.expressions import Column, Expression
 from sfumato.plan.lattice import Lattice
 from sfumato.plan.nodes import Grid, ListedKey, RangeKey
+from sfumato.query.lines import apart
 from sfumato.query.rewrite import (
     CdfColumn,
     HistogramColumn,
@@ -39,6 +40,12 @@ def notes(certified: Certified, columns: tuple[OutputColumn, ...]) -> tuple[str,
         f"{', '.join(names)}: a value of {what} below {low} counts as {low}, one above {high} as {high}; "
         "error bars do not cover what that changes."
         for (what, low, high), names in found.items()
+    ]
+    said += [
+        f"{column.name}: no bounds are declared, so the answer is one of numbers that lie "
+        f"{100 * apart(column.quantile.cells):.2g} % apart; with bounds it comes nearer."
+        for column in columns
+        if isinstance(column, QuantileColumn) and column.quantile.step is not None
     ]
     said += [
         f"{column.name}: a most frequent value has no error bar; one that is nearly as frequent may come out instead."
@@ -89,7 +96,7 @@ def _clamped(column: OutputColumn, certified: Certified) -> Clamped | None:
             return _between(_value(certified, total), lattice)
         case SpreadColumn(total=total, spread=spread):
             return _between(_value(certified, total), spread.lattice)
-        case QuantileColumn(quantile=quantile):
+        case QuantileColumn(quantile=quantile) if quantile.step is None:
             return _within(quantile.cells, quantile.whole)
         case HistogramColumn(cells=cells, whole=whole) | CdfColumn(cells=cells, whole=whole):
             return _within(cells, whole)

@@ -124,11 +124,15 @@ class Spread:
 
 @dataclass(frozen=True, slots=True)
 class Quantile:
-    """A quantile on a line of cells; `whole` when values are whole numbers."""
+    """A quantile on a line of cells; `whole` when values are whole numbers.
+
+    Without bounds the line is one of logarithms: y = ±ln(1 + |x|/step), so that it reaches every magnitude.
+    """
 
     cells: Grid
     level: Fraction
     whole: bool
+    step: Fraction | None = None
 
 
 @dataclass(frozen=True, slots=True)
