@@ -1,5 +1,7 @@
 """SUM and AVG of columns without bounds: from the policy to the answer."""
 
+import json
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -10,11 +12,13 @@ import pytest
 from typer.testing import CliRunner
 
 import sfumato as sf
+from sfumato.cli.ask import Format, _rendered
 from sfumato.cli.init import app as init
 from sfumato.errors import Refused, UsageError
 from sfumato.kernel.mechanisms import DiscreteLaplace
 from sfumato.query.found import noise_of
 from sfumato.schema.policy import load_policy
+from tests.plots.reading import read
 
 ROWS = 20_000
 
@@ -104,8 +108,79 @@ def test_too_few_rows_find_nothing(people: pd.DataFrame, tmp_path: Path) -> None
     with opened(people.head(20), tmp_path) as session:
         answer = session.ask("SELECT SUM(age) AS s, AVG(age) AS a FROM people", spend=1)
         assert "no bounds were found" in answer.notes[0]
-        assert answer.rows[0]["a"] == 0
-        assert answer.interval()[0]["a"] == (0, 0)
+        assert answer.rows == [{"s": None, "a": None}]
+        assert answer.interval() == [{"s": None, "a": None}]
+        with pytest.raises(UsageError, match="nothing to draw"):
+            answer.plot()
+
+
+def test_zeros_have_no_bounds(people: pd.DataFrame, tmp_path: Path) -> None:
+    with opened(people.assign(age=0), tmp_path) as session:
+        answer = session.ask("SELECT SUM(age) AS s FROM people", spend=1)
+        assert answer.rows == [{"s": None}]
+        assert "or all 0" in answer.notes[0]
+
+
+@pytest.fixture
+def few_men(people: pd.DataFrame, tmp_path: Path) -> Iterator[Callable[[str], sf.Answer]]:
+    """Answers about a table with enough women to find bounds, and too few men."""
+    some = pd.concat([people[people.sex == "f"], people[people.sex == "m"].head(5)])
+    with opened(some, tmp_path) as session:
+        asked = "SELECT sex, SUM(age) AS s, AVG(age) AS a FROM people GROUP BY sex"
+        yield lambda rest: session.ask(f"{asked} {rest}", spend=1)
+
+
+Asked = Callable[[str], sf.Answer]
+
+
+def test_a_sum_without_bounds_is_missing_wherever_it_is_shown(few_men: Asked) -> None:
+    answer = few_men("")
+    woman, man = answer.rows
+    assert man == {"sex": "m", "s": None, "a": None}
+    assert answer.interval()[1] == {"s": None, "a": None}
+    assert woman["s"] > 0
+    assert any(note.startswith("s, m: no bounds were found") for note in answer.notes)
+    lines = str(answer).splitlines()
+    assert lines[3].split() == ["m", "–", "–", "–", "–"]
+    assert len(lines[3]) == len(lines[2]), "numbers and dashes stand at the right"
+    for html in (answer.to_html(), answer._repr_html_()):
+        assert [cell.text for cell in read(html).all("td")][5:] == ["m", "–", "–", "–", "–"]
+    shown = _rendered(answer, 0.95, Format.table, "")
+    assert "None" not in shown
+    assert shown.count("–") == 4
+    assert _rendered(answer, 0.95, Format.csv, "").splitlines()[2] == "m,,,,,,"
+    content = json.loads(_rendered(answer, 0.95, Format.json, ""))
+    assert (content["rows"][1], content["intervals"][1]) == (man, {"s": None, "a": None})
+    assert answer.to_pandas().s.isna().tolist() == [False, True]
+    assert answer.to_polars()["s"].to_list() == answer.to_arrow()["s"].to_pylist() == [woman["s"], None]
+    (drawn,) = answer.plot("a").data
+    assert (list(drawn.x), list(drawn.y)) == (["f"], [woman["a"]])
+
+
+@pytest.mark.parametrize(
+    ("rest", "left"),
+    [
+        ("ORDER BY s", "mf"),
+        ("ORDER BY s DESC", "fm"),
+        ("ORDER BY a NULLS LAST, s", "fm"),
+        ("ORDER BY a DESC NULLS FIRST", "mf"),
+        ("HAVING s > 0", "f"),
+        ("HAVING NOT s > 0", ""),
+        ("HAVING a IS NULL", "m"),
+        ("HAVING s + a < 5 OR sex = 'm' ORDER BY s LIMIT 1", "m"),
+    ],
+)
+def test_after_the_noise_it_is_null(few_men: Asked, rest: str, left: str) -> None:
+    assert "".join(row["sex"] for row in few_men(rest).rows) == left
+
+
+def test_a_key_without_a_number_interrupts_no_line(people: pd.DataFrame, tmp_path: Path) -> None:
+    columns, budget = {"age": sf.Int(private_bounds=0.1), "bare": sf.Int(8, 11)}, sf.Budget(epsilon=100)
+    with sf.protect(people, unit=sf.Row(), columns=columns, budget=budget, ledger=tmp_path / "l", table="t") as session:
+        answer = session.ask("SELECT bare, SUM(age) AS s FROM t GROUP BY bare ORDER BY bare", spend=10)
+        assert [row["s"] is None for row in answer.rows] == [False, False, True, True]
+        (drawn,) = answer.plot().data
+        assert (drawn.type, list(drawn.x)) == ("bar", ["8", "9"])
 
 
 def test_many_groups_are_summed_up(people: pd.DataFrame, tmp_path: Path) -> None:
@@ -132,7 +207,7 @@ def test_explain_says_what_finding_costs(people: pd.DataFrame, tmp_path: Path) -
         "SELECT SUM(bare) FROM people",
         "SELECT SUM(age + bare) FROM people",
         "SELECT VARIANCE(age) FROM people",
-        "SELECT MEDIAN(age) FROM people",
+        "SELECT HISTOGRAM(age, 5) FROM people",
     ],
 )
 def test_what_has_no_bounds_and_no_leave_to_find_them_is_refused(

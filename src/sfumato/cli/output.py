@@ -66,7 +66,7 @@ def as_table(columns: Sequence[str], rows: Sequence[Mapping[str, Any]], *, title
     boxes = box.HEAVY_HEAD if (sys.stdout.encoding or "").lower().startswith("utf") else box.ASCII
     table = Table(title=title or None, title_justify="left", header_style="bold", box=boxes)
     for name in columns:
-        numeric = bool(rows) and isinstance(rows[0][name], int | float)
+        numeric = any(isinstance(row[name], int | float) for row in rows)
         table.add_column(Text(name), justify="right" if numeric else "left")
     for row in rows:
         table.add_row(*(Text(_shown(row[name])) for name in columns))

@@ -35,6 +35,7 @@ COMPUTED: dict[str, Callable[[Any, Any], float]] = {"+": add, "-": sub, "*": mul
 class Order:
     name: str
     descending: bool
+    nulls_first: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +59,10 @@ class After:
         """The places of the rows to show, in order."""
         kept = [place for place, row in enumerate(rows) if self.having is None or _holds(self.having, row) is True]
         for order in reversed(self.order):
-            kept.sort(key=lambda place: rows[place][order.name], reverse=order.descending)
+            missing = [place for place in kept if rows[place][order.name] is None]
+            known = [place for place in kept if rows[place][order.name] is not None]
+            known.sort(key=lambda place: rows[place][order.name], reverse=order.descending)
+            kept = [*missing, *known] if order.nulls_first else [*known, *missing]
         end = None if self.limit is None else self.offset + self.limit
         return kept[self.offset : end]
 

@@ -40,10 +40,11 @@ def beside(answer: "Answer", parts: Mapping[str, Callable[[Any], Any]], confiden
 
 
 def readable(answer: "Answer", confidence: float) -> Rows:
-    """The rows with `±` beside each number, and lists drawn as small bars."""
+    """The rows with `±` beside each number, lists drawn as small bars, and a dash for nothing."""
     columns, rows = beside(answer, {"±": half}, confidence)
     return columns, [
-        {name: blocks(cell) if isinstance(cell, list) else cell for name, cell in row.items()} for row in rows
+        {name: NONE if cell is None else blocks(cell) if isinstance(cell, list) else cell for name, cell in row.items()}
+        for row in rows
     ]
 
 
@@ -107,7 +108,7 @@ def as_text(answer: "Answer", confidence: float) -> str:
     """A table in plain characters and the sentences under it."""
     columns, rows = readable(answer, confidence)
     cells = [[_shown(row[name]) for name in columns] for row in rows]
-    right = [all(isinstance(row[name], int | float) for row in rows) for name in columns]
+    right = [all(isinstance(row[name], int | float) or row[name] == NONE for row in rows) for name in columns]
     widths = [max(len(line[place]) for line in [columns, *cells]) for place in range(len(columns))]
     lines = [
         "  ".join(
@@ -170,8 +171,6 @@ def _cell(value: Any) -> str | int:
 
 
 def _shown(value: Any) -> str:
-    if value is None:
-        return NONE
     return str(value) if isinstance(value, bool) or not isinstance(value, int | float) else _number(value)
 
 

@@ -56,7 +56,7 @@ class Answer:
     def interval(self, confidence: float = CONFIDENCE) -> list[dict[str, Any]]:
         """For every row and every aggregate (low, high): the noise stays inside with this probability.
 
-        For a histogram or running shares one pair each; None for a most frequent value.
+        For a histogram or running shares one pair each; None for a most frequent value, and where no bounds were found.
 
         It speaks of the noise; what clipping and bounding may hide is not in it, see `notes`.
         """
@@ -95,7 +95,9 @@ class Answer:
 
     def to_polars(self) -> Any:
         """A polars.DataFrame."""
-        return _module("polars", "to_polars", "polars").DataFrame(self.rows, schema=list(self.columns))
+        return _module("polars", "to_polars", "polars").DataFrame(
+            self.rows, schema=list(self.columns), infer_schema_length=None
+        )
 
     def plot(self, column: str | None = None) -> Any:
         """A Plotly figure of one aggregate (the first by default), with 95 % error bars.

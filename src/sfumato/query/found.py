@@ -14,15 +14,22 @@ from sfumato.query.rewrite import FoundColumn, FoundMeanColumn, FoundSumColumn, 
 MOST_NOTES = 12
 
 
-def sum_of(column: FoundSumColumn, found: tuple[int, ...]) -> float:
-    return in_units(found[2], column.total.cells)
+def sum_of(column: FoundSumColumn, found: tuple[int, ...]) -> float | None:
+    return in_units(found[2], column.total.cells) if has_bounds(found) else None
 
 
-def mean_of(column: FoundMeanColumn, found: tuple[int, ...], count: int) -> float:
+def mean_of(column: FoundMeanColumn, found: tuple[int, ...], count: int) -> float | None:
     """Within the bounds found."""
+    if not has_bounds(found):
+        return None
     low, high, total, *_ = found
     inside = min(max(Fraction(total, max(count, 1)), Fraction(low)), Fraction(high))
     return float(inside * column.total.cells.step)
+
+
+def has_bounds(found: tuple[int, ...]) -> bool:
+    """Without any, every value was clamped to 0 and nothing is known of the sum, not even its error."""
+    return any(found[:2])
 
 
 def counted(count: Released) -> int:
@@ -64,7 +71,7 @@ def found_bounds(
 
 def _words(column: FoundColumn, found: Any, percent: float) -> str:
     low, high, _, beyond, counted = found
-    if low == high == 0:
+    if not has_bounds(found):
         return f"no bounds were found with {percent:.3g} % of the spend: too few rows, or all 0. Spend more."
     ends = " to ".join(f"{in_units(end, column.total.cells):.6g}" for end in (low, high))
     clipped = f"at most about {100 * min(beyond / max(counted, 1), 1):.2g} % of the rows lie beyond"

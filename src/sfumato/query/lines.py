@@ -67,7 +67,7 @@ def _value(column: QuantileColumn, cell: Fraction, rounded: Any) -> float:
         return float(place)
     nearest = int(rounded(place + HALF if rounded is floor else place - HALF))
     # Whole numbers lie in the middle of their cells.
-    return nearest if step is not None else int(min(max(nearest, grid.lower + HALF), grid.upper - HALF))
+    return nearest if step is not None else min(max(nearest, int(grid.lower + HALF)), int(grid.upper - HALF))
 
 
 def apart(cells: Grid) -> float:

@@ -10,7 +10,7 @@ from sfumato.kernel.gate import Released
 from sfumato.kernel.mechanisms import DiscreteGaussian, DiscreteLaplace
 from sfumato.plan.lattice import Lattice
 from sfumato.plan.nodes import Grid
-from sfumato.query.found import counted, in_units, mean_of, noise_of, sum_of
+from sfumato.query.found import counted, has_bounds, in_units, mean_of, noise_of, sum_of
 from sfumato.query.lines import cdf, cdf_interval, histogram, quantile, quantile_interval
 from sfumato.query.rewrite import (
     CdfColumn,
@@ -104,7 +104,10 @@ def value_of(
 
 
 def interval_of(column: OutputColumn, row: tuple[Released, ...], noises: Noises) -> Intervals:
-    """(low, high); for a list one pair each; None where there is none: a most frequent value is right or wrong."""
+    """(low, high); for a list one pair each; None where there is none.
+
+    A most frequent value is right or wrong; of a sum whose bounds were not found nothing is known.
+    """
     numbers: Row = row
     match column:
         case CountColumn(measure=measure):
@@ -123,6 +126,8 @@ def interval_of(column: OutputColumn, row: tuple[Released, ...], noises: Noises)
             return [(count - error, count + error) for count in numbers[measure]]
         case CdfColumn(measure=measure, cells=cells):
             return cdf_interval(cells, numbers[measure], noises.mechanisms[measure], noises.confidence)
+        case FoundSumColumn(measure=measure) | FoundMeanColumn(measure=measure) if not has_bounds(numbers[measure]):
+            return None
         case FoundSumColumn(measure=measure):
             total, noise = numbers[measure][2], noises.within(measure, numbers[measure])
             low, high = (in_units(total + side * noise.error, column.total.cells) for side in (-1, 1))

@@ -15,8 +15,8 @@ FEWEST_STEPS = 3
 
 
 def is_drawable(answer: "Answer", column: str) -> bool:
-    """Whether there is a row, and a number or a list in all of them."""
-    cells = [row[column] for row in answer.rows]
+    """Whether there is something in a row, and a number or a list wherever there is something."""
+    cells = [row[column] for row in answer.rows if row[column] is not None]
     return bool(cells) and (all(_is_list(cell) for cell in cells) or all(_is_number(cell) for cell in cells))
 
 
@@ -28,9 +28,11 @@ def picture(answer: "Answer", column: str | None, confidence: float) -> Any:
     if not is_drawable(answer, chosen):
         raise not_drawable(chosen)
     keys = [name for name in answer.columns if name not in answer.measured]
-    cells = [row[chosen] for row in answer.rows]
-    intervals: list[Any] = [row[chosen] for row in answer.interval(confidence)]
-    labels = [", ".join(str(row[key]) for key in keys) or chosen for row in answer.rows]
+    known_at = [place for place, row in enumerate(answer.rows) if row[chosen] is not None]
+    rows, bars_of = [answer.rows[place] for place in known_at], answer.interval(confidence)
+    cells = [row[chosen] for row in rows]
+    intervals: list[Any] = [bars_of[place][chosen] for place in known_at]
+    labels = [", ".join(str(row[key]) for key in keys) or chosen for row in rows]
     if _is_list(cells[0]):
         pairs = [
             [_known(part, pair) for part, pair in zip(heights(cell), interval or [None] * len(cell), strict=True)]
@@ -39,10 +41,11 @@ def picture(answer: "Answer", column: str | None, confidence: float) -> Any:
         draw = histogram if "low" in cells[0][0] else cumulative
         return draw(labels, cells, pairs, title=chosen)
     known = [_known(cell, interval) for cell, interval in zip(cells, intervals, strict=True)]
-    if len(keys) == 1 and _is_ordered([row[keys[0]] for row in answer.rows]):
-        order = sorted(range(len(cells)), key=lambda place: answer.rows[place][keys[0]])
+    # A line of steps would run on over a key without a number.
+    if len(keys) == 1 and len(rows) == len(answer.rows) and _is_ordered([row[keys[0]] for row in rows]):
+        order = sorted(range(len(cells)), key=lambda place: rows[place][keys[0]])
         return steps(
-            [answer.rows[place][keys[0]] for place in order],
+            [rows[place][keys[0]] for place in order],
             [cells[place] for place in order],
             [known[place] for place in order],
             title=chosen,

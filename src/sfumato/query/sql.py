@@ -122,7 +122,8 @@ def _after(select: exp.Select, selected: tuple[SelectedKey | SelectedCall, ...],
     orders = []
     for node in order.expressions if order is not None else ():
         only(node, "this", "desc", "nulls_first")
-        orders.append(Order(_ordered_by(node.this, selected, alias), bool(node.args.get("desc"))))
+        name = _ordered_by(node.this, selected, alias)
+        orders.append(Order(name, bool(node.args.get("desc")), bool(node.args.get("nulls_first"))))
     return After(condition, tuple(orders), _whole(limit), _whole(offset) or 0)
 
 
