@@ -198,7 +198,7 @@ def file_kind_unknown(path: str) -> DataUnreadable:
 
 def frame_unknown(kind: str) -> UsageError:
     return UsageError(
-        f"a {kind} is not a table Sfumato reads.",
+        f"a value of type {kind} is not a table Sfumato reads.",
         "Pass the path of a file or of a directory of Parquet files, or a pandas, Polars or Arrow table.",
     )
 

@@ -38,6 +38,7 @@ from sfumato.query.sql import parse
 from sfumato.query.wordings import delta_unused
 from sfumato.schema.budget import Budget, Spend
 from sfumato.schema.columns import Column
+from sfumato.schema.given import LONGEST_NAME, as_path, check_kind
 from sfumato.schema.limits import Limits
 from sfumato.schema.numbers import Number, exact_positive
 from sfumato.schema.others import Lookup, Table
@@ -46,16 +47,18 @@ from sfumato.schema.table import Schema
 from sfumato.schema.unit import Unit
 
 DEFAULT_ANALYST = "analyst"
-LONGEST_NAME = 200
+LEDGER = "people.ledger"  # an example
 MOST_QUESTIONS = 1000
 
 
 def open_policy(policy: str | os.PathLike[str], *, analyst: str = DEFAULT_ANALYST) -> "Session":
     """A session on the table that a policy file describes."""
-    loaded = load_policy(Path(policy))
+    check_analyst(analyst)
+    loaded = load_policy(as_path(policy, "policy", "people.toml"))
     engine = DuckDBEngine(loaded.source, loaded.schema, source_table=loaded.source_table, limits=loaded.limits)
-    ledger = Ledger(loaded.ledger, schema=loaded.schema, budget=loaded.budget, anchor=loaded.anchor)
-    return Session(loaded.schema, loaded.budget, engine, ledger, analyst, opening_policy(policy, analyst))
+    return _opened(
+        engine, loaded.schema, loaded.budget, loaded.ledger, loaded.anchor, analyst, opening_policy(policy, analyst)
+    )
 
 
 def protect(
@@ -81,18 +84,17 @@ def protect(
 
     The ledger lies beside a file by default, `people.parquet` → `people.ledger`; a table in memory needs one named.
     """
-    path = Path(source) if isinstance(source, str | os.PathLike) else None
-    if path is not None and not path.name:
-        path = path.resolve()
+    path = _source(source) if isinstance(source, str | os.PathLike) else None
     if ledger is None and path is None:
         raise ledger_needed()
-    if not isinstance(budget, Budget):
-        raise UsageError("budget must be a sf.Budget.", "E.g. budget=sf.Budget(epsilon=3, delta=1e-6).")
+    check_kind(budget, Budget, "budget", "budget=sf.Budget(epsilon=3, delta=1e-6)")
+    check_kind(limits, Limits | None, "limits", 'limits=sf.Limits(memory="4 GB", seconds=60)')
+    check_kind(source_table, str | None, "source_table", 'source_table="people"')
+    check_analyst(analyst)
     name = table if table is not None else path.stem if path is not None else "data"
-    schema = Schema(name, unit, columns, lookups or {}, tables or {})
-    place = Path(ledger) if ledger is not None else Path(path or "").with_suffix(".ledger")
-    engine = DuckDBEngine(source, schema, source_table=source_table, limits=limits)
-    opened = Ledger(place, schema=schema, budget=budget, anchor=None if anchor is None else Path(anchor))
+    schema = Schema(name, unit, columns, {} if lookups is None else lookups, {} if tables is None else tables)
+    place = as_path(ledger if path is None or ledger is not None else path.with_suffix(".ledger"), "ledger", LEDGER)
+    anchored = None if anchor is None else as_path(anchor, "anchor", f"{LEDGER}.anchor")
     opening = opening_table(
         source,
         schema,
@@ -105,7 +107,27 @@ def protect(
         lookups=named_sources(lookups),
         tables=named_sources(tables),
     )
-    return Session(schema, budget, engine, opened, analyst, opening)
+    engine = DuckDBEngine(source, schema, source_table=source_table, limits=limits)
+    return _opened(engine, schema, budget, place, anchored, analyst, opening)
+
+
+def _opened(
+    engine: DuckDBEngine, schema: Schema, budget: Budget, place: Path, anchor: Path | None, analyst: str, opening: str
+) -> "Session":
+    """The ledger comes last: what it was opened for is written down for ever."""
+    try:
+        return Session(
+            schema, budget, engine, Ledger(place, schema=schema, budget=budget, anchor=anchor), analyst, opening
+        )
+    except BaseException:
+        engine.close()
+        raise
+
+
+def _source(source: str | os.PathLike[str]) -> Path:
+    text = os.fspath(source)
+    nameless = isinstance(text, str) and not Path(text).name  # such as "."
+    return as_path(Path(text).resolve() if nameless else text, "source", "people.csv")
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,8 +154,7 @@ class Session:
         analyst: str,
         opening: str | None = None,
     ) -> None:
-        if not isinstance(analyst, str) or not 0 < len(analyst) <= LONGEST_NAME or not analyst.isprintable():
-            raise UsageError("an analyst needs a name.", 'E.g. analyst="research".')
+        check_analyst(analyst)
         self.schema = schema
         self.analyst = analyst
         self.ledger = ledger
@@ -164,7 +185,7 @@ class Session:
 
         Claim: as `ask`; all are paid for together, or none is. The cost in each answer is that of all.
         """
-        if isinstance(questions, str) or not 1 <= len(questions) <= MOST_QUESTIONS:
+        if not isinstance(questions, list | tuple) or not 1 <= len(questions) <= MOST_QUESTIONS:
             raise UsageError(f"ask_all takes a list of 1 to {MOST_QUESTIONS} questions.", "ask takes one.")
         return self._answer(questions, spend, fresh, request)
 
@@ -230,6 +251,7 @@ class Session:
         For a COUNT or a SUM, whose error is known beforehand; `column` says which, if there are several numbers.
         """
         check_confidence(confidence)
+        check_kind(column, str | None, "column", 'column="n"')
         return spend_for(lambda spend: self._expected(question, spend, column, confidence), error)
 
     def questions_left(self, spend: Number) -> int:
@@ -246,6 +268,7 @@ class Session:
         surely holds for everybody, by default the declared upper bound.
         """
         check_points(points)
+        check_kind(column, str, "column", 'session.bounds("age", spend=0.1)')
         name = resolve(NamedColumn(column), self.schema).name
         declared = public_range(name, self.schema.columns[name], upper)
         view = copy.copy(self)
@@ -309,7 +332,14 @@ class Session:
         return Prepared(wanted.epsilon, wanted.delta, certified, draft.columns, bound.after, sql)
 
 
+def check_analyst(analyst: object) -> None:
+    if not isinstance(analyst, str) or not 0 < len(analyst) <= LONGEST_NAME or not analyst.isprintable():
+        raise UsageError("an analyst needs a name.", 'E.g. analyst="research".')
+
+
 def _request(request: str | None) -> str | None:
-    if request is not None and (not isinstance(request, str) or not 0 < len(request) <= LONGEST_NAME):
+    if request is not None and (
+        not isinstance(request, str) or not 0 < len(request) <= LONGEST_NAME or not request.isprintable()
+    ):
         raise UsageError("request must be a short text.", 'E.g. request="id-17".')
     return request

@@ -38,13 +38,16 @@ Open = Callable[..., sf.Session]
 
 
 @pytest.mark.parametrize(
-    ("written", "size"), [("4 GB", 4 * 10**9), ("64MB", 64 * 10**6), ("2 GiB", 2**31), ("1 TB", 10**12)]
+    ("written", "size"),
+    [("4 GB", 4 * 10**9), ("64MB", 64 * 10**6), ("2 GiB", 2**31), ("1 TB", 10**12), (10**9, 10**9)],
 )
-def test_memory_is_written_with_its_unit(written: str, size: int) -> None:
+def test_memory_is_written_with_its_unit_or_in_bytes(written: str | int, size: int) -> None:
     assert Limits(memory=written).memory == size
 
 
-@pytest.mark.parametrize("written", ["4", "4 KB", "much", "", "63 MB", "-4 GB", "4.5 GB", "0 GB", 4, True, "4 GB; x"])
+@pytest.mark.parametrize(
+    "written", ["4", "4 KB", "much", "", "63 MB", "-4 GB", "4.5 GB", "0 GB", 4, True, 10**30, 1e9, "4 GB; x"]
+)
 def test_other_amounts_are_refused(written: Any) -> None:
     with pytest.raises(UsageError, match="is no amount of memory"):
         Limits(memory=written)

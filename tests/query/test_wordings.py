@@ -27,6 +27,10 @@ SAMPLES: dict[str, tuple[Any, ...]] = {
     "argument_wrong": ("ROUND", "whole numbers"),
     "keys_endless": ("LEFT(…)",),
     "not_a_date": ("'yesterday'",),
+    "wrong_kind": ("unit", "of type str", "unit=sf.Row()"),
+    "unusable_name": ("''", 200),
+    "unusable_path": ("ledger", "people.ledger"),
+    "anchor_is_ledger": (),
 }
 WORDINGS = {
     name: function

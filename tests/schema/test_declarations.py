@@ -11,9 +11,12 @@ import numpy as np
 import pytest
 
 from sfumato.errors import UsageError
-from sfumato.schema.budget import Budget
+from sfumato.schema.budget import Budget, Spend
 from sfumato.schema.columns import LARGEST_INT, Category, Date, Float, Identifier, Int, Text
-from sfumato.schema.table import LONGEST_NAME, Schema
+from sfumato.schema.given import LONGEST_NAME
+from sfumato.schema.limits import Limits
+from sfumato.schema.others import Lookup, Table
+from sfumato.schema.table import Schema
 from sfumato.schema.unit import MOST_ROWS, Person, Row
 
 # ---- columns -----------------------------------------------------------------------------------------------
@@ -161,9 +164,9 @@ def test_schema() -> None:
         ("people", Row(), {"": Text()}, "not a usable name"),
         ("people", Row(), {"a\0": Text()}, "not a usable name"),
         ("people", Row(), {7: Text()}, "not a usable name"),
-        ("people", Person("", 1), COLUMNS, "not a usable name"),
-        ("people", Person(7, 1), COLUMNS, "not a usable name"),  # type: ignore[arg-type]
-        ("people", Row(), {"age": int}, "declared as type"),
+        ("people", "user_id", COLUMNS, "unit cannot be of type str"),
+        ("people", Row(), ["age"], "columns cannot be of type list"),
+        ("people", Row(), {"age": int}, "declared as int"),
         ("people", Row(), {"age": "int"}, "declared as str"),
         ("people", Person("age", 1), COLUMNS, "ordinary column too"),
     ],
@@ -183,6 +186,51 @@ def test_declarations_are_frozen() -> None:
 def test_a_person_counts_in_plain_integers() -> None:
     person = Person("user_id", np.int64(5), np.int64(2))  # type: ignore[arg-type]
     assert type(person.max_rows) is type(person.max_groups) is int
+
+
+PRIVATE = np.array([987_654, 987_654])
+
+
+@pytest.mark.parametrize(
+    ("build", "message"),
+    [
+        (lambda: Person("", 1), "'' is not a usable name"),
+        (lambda: Person(7, 1), "the id of a person cannot be of type int"),
+        (lambda: Person(PRIVATE, 1), "the id of a person cannot be of type ndarray"),
+        (lambda: Person("u", 10**5000), "max_rows must lie between 1 and 1000000000, not that"),
+        (lambda: Person("u", 5, 10**5000), "max_groups must lie between"),
+        (lambda: Int(-(10**5000), 0), "lower must lie between"),
+        (lambda: Int(None, "x"), "upper must be a whole number, not 'x'"),
+        (lambda: Int(PRIVATE, 5), "lower must be a whole number, not ndarray"),
+        (lambda: Float(None, PRIVATE), "upper must be a number, not ndarray"),
+        (lambda: Float("0", None), "lower must be a number, not '0'"),
+        (lambda: Date(None, PRIVATE), "ndarray is not a date"),
+        (lambda: Date(None, 5), "int is not a date"),
+        (lambda: Date("2020-01-01"), "lower bound 2020-01-01 is not below upper bound (missing)"),
+        (lambda: Category(7), "at least one value"),
+        (lambda: Category([[1]]), "all texts"),
+        (lambda: Category([10**5000]), "a whole number of a category must lie between"),
+        (lambda: Category([PRIVATE, PRIVATE]), "all texts"),
+        (lambda: Budget(PRIVATE), "epsilon must be a number, not ndarray"),
+        (lambda: Budget(1, None), "delta must be a number, not NoneType"),
+        (lambda: Spend(None), "spend must be a number, not NoneType"),
+        (lambda: Spend(1, "x"), "delta must be a number, not 'x'"),
+        (lambda: Limits(memory=PRIVATE), "no amount of memory"),
+        (lambda: Limits(memory=10**5000), "no amount of memory"),
+        (lambda: Limits(seconds="5"), "seconds must be a whole number"),
+        (lambda: Table("x.csv", ["a"]), "columns cannot be of type list"),
+        (lambda: Table("x.csv", {"a": int}), "declared as int"),
+        (lambda: Lookup("x.csv", 7, {}), "the key of a lookup cannot be of type int"),
+        (lambda: Lookup("x.csv", "", {}), "not a usable name"),
+        (lambda: Lookup("x.csv", "zip", None), "columns cannot be of type NoneType"),
+    ],
+)
+def test_whatever_is_given_a_declaration_says_what_is_wrong(build: Any, message: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        build()
+    assert message in refused.value.message
+    assert refused.value.hint
+    assert "987" not in str(refused.value), "no value of a table is shown"
 
 
 # ---- dates

@@ -118,6 +118,9 @@ def test_what_may_be_left_out(tmp_path: Path) -> None:
         ("lower = 17, upper = 90", "lower = 17", "[columns] age: lower bound 17 is not below upper bound (missing)"),
         ("[budget]", "[budget", "is not valid TOML"),
         ('table = "people"', 'table = ""', "the table: '' is not a usable name"),
+        ('source = "crowd.parquet"', 'source = "a\\u0000b.csv"', "[data] source: source does not name a file"),
+        ("[columns]", '[ledger]\npath = "/"\n[columns]', "[ledger] path: path does not name a file"),
+        ("[columns]", f'[ledger]\nanchor = "{"x" * 300}"\n[columns]', "[ledger] anchor: anchor does not name a file"),
     ],
 )
 def test_mistakes_are_named(tmp_path: Path, old: str, new: str, message: str) -> None:

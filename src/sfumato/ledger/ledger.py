@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import secrets
 import time
 from collections.abc import Iterator
@@ -30,6 +31,7 @@ from sfumato.ledger.chain import Chain, Entry
 from sfumato.ledger.terms import Amount, Terms, rounded_down
 from sfumato.schema.budget import Budget
 from sfumato.schema.table import Schema
+from sfumato.schema.wordings import anchor_is_ledger, unusable_path
 
 # Sums of unrelated denominators may not grow without end; above this size a total is rounded up.
 LARGEST_DENOMINATOR = 1 << 512
@@ -107,6 +109,10 @@ class Ledger:
     """
 
     def __init__(self, path: Path, *, schema: Schema, budget: Budget, anchor: Path | None = None) -> None:
+        if not path.name or os.path.isdir(path):  # false where nothing may be looked at
+            raise unusable_path("ledger", "people.ledger")
+        if anchor is not None and os.path.realpath(anchor) == os.path.realpath(path):
+            raise anchor_is_ledger()
         self.path = path
         self._chain = Chain(path)
         self._anchor = Anchor(anchor or default_anchor(path))

@@ -147,7 +147,8 @@ def _plain(pair: Intervals) -> Any:
 
 def check_confidence(confidence: float) -> None:
     if isinstance(confidence, bool) or not isinstance(confidence, int | float) or not 0 < confidence < 1:
-        raise out_of_range("confidence", "0", "1", repr(confidence))
+        shown = repr(confidence) if isinstance(confidence, float | str | bool) else "that"
+        raise out_of_range("confidence", "0", "1", shown)
 
 
 def finish(

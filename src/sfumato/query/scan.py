@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.errors import UsageError, not_whole, out_of_range
+from sfumato.errors import UsageError
 from sfumato.ledger.terms import Amount
 from sfumato.plots.accounting import Band, Chart, Line, Mark, Panel
 from sfumato.query.sql_calls import MOST_BINS
 from sfumato.schema.columns import Column, Float, Int
-from sfumato.schema.numbers import Number, exact_positive
+from sfumato.schema.numbers import Number, exact_positive, whole
 
 WIDTH = 1.959964  # standard deviations of a 95 % error bar: a sum of many noises is nearly normal
 
@@ -93,10 +93,7 @@ def public_range(name: str, declared: Column, upper: Number | None) -> Int | Flo
 
 
 def check_points(points: int) -> None:
-    if type(points) is not int:
-        raise not_whole("points", repr(points))
-    if not 2 <= points < MOST_BINS:
-        raise out_of_range("points", "2", str(MOST_BINS - 1), str(points))
+    whole(points, "points", least=2, most=MOST_BINS - 1)
 
 
 def scanned(

@@ -1,9 +1,10 @@
 """What an owner declares about a column. A column that is not declared does not exist for analysts."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from fractions import Fraction
+from typing import Any
 
 from sfumato.errors import (
     UsageError,
@@ -13,6 +14,7 @@ from sfumato.errors import (
     out_of_range,
     repeated_category,
 )
+from sfumato.schema.given import check_mapping
 from sfumato.schema.numbers import Number, exact, shown, whole
 from sfumato.schema.wordings import not_a_date
 
@@ -70,7 +72,7 @@ class Date:
 
     def __init__(self, lower: str | date | None = None, upper: str | date | None = None) -> None:
         if (lower is None) != (upper is None):
-            raise bounds_reversed(str(lower or "(missing)"), str(upper or "(missing)"))
+            raise bounds_reversed(*("(missing)" if end is None else str(as_date(end)) for end in (lower, upper)))
         low, high = (None if end is None else as_date(end) for end in (lower, upper))
         if low is not None and high is not None and low >= high:
             raise bounds_reversed(low.isoformat(), high.isoformat())
@@ -90,6 +92,8 @@ class Category:
             raise no_categories()
         if len({type(value) for value in listed}) > 1 or not isinstance(listed[0], str | int):
             raise mixed_categories()
+        if any(isinstance(value, int) and abs(value) >= 1 << 64 for value in listed):
+            raise out_of_range("a whole number of a category", "-2^64", "2^64", "that")
         if any("\0" in str(value) or str(value).encode(errors="ignore").decode() != str(value) for value in listed):
             raise mixed_categories()
         if len(set(listed)) < len(listed):
@@ -108,6 +112,18 @@ class Identifier:
 
 
 Column = Int | Float | Date | Category | Text | Identifier
+
+
+def check_columns(columns: Mapping[str, Any]) -> None:
+    """Refuse what is not a mapping from names to declared columns."""
+    check_mapping(columns, "columns", 'columns={"age": sf.Int(0, 120), "city": sf.Text()}')
+    for name, column in columns.items():
+        if not isinstance(column, Column):
+            kind = column if isinstance(column, type) else type(column)
+            raise UsageError(
+                f'the column "{name}" is declared as {kind.__name__}.',
+                "Declare it as sf.Int(…), sf.Float(…), sf.Date(…), sf.Category([…]), sf.Text() or sf.Identifier().",
+            )
 
 
 def as_date(value: object) -> date:
@@ -129,13 +145,11 @@ def plain_text(value: CategoryValue) -> str:
 
 
 def _bounds(lower: Number | None, upper: Number | None) -> tuple[Fraction | None, Fraction | None]:
-    if lower is None and upper is None:
+    low, high = (None if end is None else exact(end, name) for end, name in ((lower, "lower"), (upper, "upper")))
+    if low is None and high is None:
         return None, None
-    if lower is None or upper is None:
-        raise bounds_reversed(
-            "(missing)" if lower is None else str(lower), "(missing)" if upper is None else str(upper)
-        )
-    low, high = exact(lower, "lower"), exact(upper, "upper")
+    if low is None or high is None:
+        raise bounds_reversed(*("(missing)" if end is None else str(end) for end in (lower, upper)))
     if low >= high:
         raise bounds_reversed(shown(low), shown(high))
     return low, high

@@ -44,7 +44,8 @@ def whole(value: object, what: str, *, least: int, most: int | None = None) -> i
         raise not_whole(what, repr(value) if isinstance(value, bool | str | float) else type(value).__name__)
     number = int(value)
     if number < least or (most is not None and number > most):
-        raise out_of_range(what, str(least), "any whole number" if most is None else str(most), str(number))
+        shown_number = str(number) if abs(number) <= 10**LARGEST_EXPONENT else "that"
+        raise out_of_range(what, str(least), "any whole number" if most is None else str(most), shown_number)
     return number
 
 

@@ -1,11 +1,13 @@
 """Tables beside the private one: more private tables of the same people, and public tables to look things up in."""
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from sfumato.schema.beside_wordings import lookup_column_private, lookup_key_of_kind
-from sfumato.schema.columns import Category, Column, Float, Identifier, Text
+from sfumato.schema.columns import Category, Column, Float, Identifier, Text, check_columns
+from sfumato.schema.given import as_path, check_kind, check_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,6 +16,10 @@ class Table:
 
     source: Any = field(repr=False, compare=False)  # a table in memory would be written out in full
     columns: Mapping[str, Column]
+
+    def __post_init__(self) -> None:
+        _check_source(self.source)
+        check_columns(self.columns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +31,10 @@ class Lookup:
     columns: Mapping[str, Column]
 
     def __post_init__(self) -> None:
+        _check_source(self.source)
+        check_kind(self.key, str, "the key of a lookup", 'sf.Lookup("regions.csv", "zip", {"region": sf.Text()})')
+        check_name(self.key)
+        check_columns(self.columns)
         if not isinstance(self.key_column, Text | Category) and not _whole(self.key_column):
             raise lookup_key_of_kind(self.key)
         for name, column in self.columns.items():
@@ -38,6 +48,11 @@ class Lookup:
     @property
     def all_columns(self) -> dict[str, Column]:
         return {self.key: self.key_column, **self.columns}
+
+
+def _check_source(source: object) -> None:
+    if isinstance(source, str | os.PathLike):
+        as_path(source, "source", "visits.csv")
 
 
 def _whole(column: Column) -> bool:

@@ -19,6 +19,7 @@ from sfumato.errors import (
 )
 from sfumato.schema.budget import Budget
 from sfumato.schema.columns import Category, Column, Date, Float, Identifier, Int, Text
+from sfumato.schema.given import as_path
 from sfumato.schema.limits import Limits
 from sfumato.schema.others import Lookup, Table
 from sfumato.schema.roles import ROLES
@@ -67,8 +68,10 @@ def load_policy(path: Path) -> Policy:
     if "source" not in data:
         raise policy_lacks(name, "data", "source", 'source = "people.csv"')
     source = path.parent / str(data["source"])
-    source = source if source.name else source.resolve()
+    source = _file(source if source.name else source.resolve(), name, "[data] source", "people.csv")
     ledger = _section(content, "ledger", name)
+    place = path.parent / str(ledger["path"]) if "path" in ledger else source.with_suffix(".ledger")
+    anchor = path.parent / str(ledger["anchor"]) if "anchor" in ledger else None
     try:
         schema = Schema(
             table=str(data.get("table", source.stem)),
@@ -83,8 +86,8 @@ def load_policy(path: Path) -> Policy:
         source=source,
         schema=schema,
         budget=_budget(_section(content, "budget", name), name),
-        ledger=path.parent / str(ledger["path"]) if "path" in ledger else source.with_suffix(".ledger"),
-        anchor=path.parent / str(ledger["anchor"]) if "anchor" in ledger else None,
+        ledger=_file(place, name, "[ledger] path", "people.ledger"),
+        anchor=None if anchor is None else _file(anchor, name, "[ledger] anchor", "people.anchor"),
         roles=_roles(content.get("columns", {}), name),
         source_table=str(data["source_table"]) if "source_table" in data else None,
         limits=_limits(_section(content, "limits", name), name),
@@ -102,6 +105,13 @@ def _read(path: Path) -> dict[str, Any]:
         raise policy_malformed(path.name, str(error)) from None
     except (ValueError, RecursionError):
         raise policy_malformed(path.name, "a number is too long or lists are nested too deep") from None
+
+
+def _file(path: Path, name: str, where: str, example: str) -> Path:
+    try:
+        return as_path(path, where.split()[-1], example)
+    except UsageError as error:
+        raise policy_wrong(name, where, error) from None
 
 
 def _section(content: Mapping[str, Any], section: str, name: str) -> Mapping[str, Any]:

@@ -4,13 +4,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from sfumato.errors import UsageError, no_columns, unit_column_declared
+from sfumato.errors import no_columns, unit_column_declared
 from sfumato.schema.beside_wordings import column_ambiguous, not_declared_as, table_named_twice, tables_need_person
-from sfumato.schema.columns import Column, Identifier
+from sfumato.schema.columns import Column, Identifier, check_columns
+from sfumato.schema.given import check_kind, check_mapping, check_name
 from sfumato.schema.others import Lookup, Table
 from sfumato.schema.unit import Person, Row, Unit
 
-LONGEST_NAME = 200
+UNIT_EXAMPLE = 'unit=sf.Person("user_id", max_rows=20, max_groups=5), or unit=sf.Row() when each row is somebody else'
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,25 +29,21 @@ class Schema:
     spelt: Mapping[str, str | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        check_kind(self.unit, Unit, "unit", UNIT_EXAMPLE)
+        check_name(self.table)
+        check_columns(self.columns)
         if not any(not isinstance(column, Identifier) for column in self.columns.values()):
             raise no_columns()
-        unit_id = [self.unit.id] if isinstance(self.unit, Person) else []
-        for name in [self.table, *self.columns, *unit_id]:
-            if not isinstance(name, str) or not 0 < len(name) <= LONGEST_NAME or not name.isprintable():
-                raise UsageError(f"{name!r} is not a usable name.", f"Use 1 to {LONGEST_NAME} printable characters.")
         for name, column in self.columns.items():
-            if not isinstance(column, Column):
-                raise UsageError(
-                    f'the column "{name}" is declared as {type(column).__name__}.',
-                    "Declare it as sf.Int, sf.Float, sf.Date, sf.Category, sf.Text or sf.Identifier.",
-                )
-            if name in unit_id and not isinstance(column, Identifier):
+            if isinstance(self.unit, Person) and name == self.unit.id and not isinstance(column, Identifier):
                 raise unit_column_declared(name)
         self._check_beside()
         for part in ("columns", "lookups", "tables", "spelt"):
             object.__setattr__(self, part, MappingProxyType(dict(getattr(self, part))))
 
     def _check_beside(self) -> None:
+        check_mapping(self.lookups, "lookups", 'lookups={"regions": sf.Lookup("regions.csv", "zip", {…})}')
+        check_mapping(self.tables, "tables", 'tables={"visits": sf.Table("visits.csv", {…})}')
         names = {self.table.casefold()}
         for name in (*self.lookups, *self.tables):
             if name.casefold() in names:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from sfumato.errors import groups_above_rows
+from sfumato.schema.given import check_kind, check_name
 from sfumato.schema.numbers import whole
 
 # Keeps every per-person sum of 31-bit integers far inside the engine's 127-bit sums.
@@ -26,8 +27,10 @@ class Person:
     max_groups: int = 1
 
     def __post_init__(self) -> None:
+        check_kind(self.id, str, "the id of a person", 'sf.Person("user_id", max_rows=20, max_groups=5)')
+        check_name(self.id)
         object.__setattr__(self, "max_rows", whole(self.max_rows, "max_rows", least=1, most=MOST_ROWS))
-        object.__setattr__(self, "max_groups", whole(self.max_groups, "max_groups", least=1))
+        object.__setattr__(self, "max_groups", whole(self.max_groups, "max_groups", least=1, most=MOST_ROWS))
         if self.max_rows < self.max_groups:
             raise groups_above_rows(self.max_rows, self.max_groups)
 

@@ -1,7 +1,23 @@
-"""What declarations say of dates."""
+"""What declarations say of their parts."""
 
 from sfumato.errors import UsageError
 
 
 def not_a_date(shown: str) -> UsageError:
     return UsageError(f"{shown} is not a date.", "Write dates like 2024-01-31.")
+
+
+def wrong_kind(what: str, shown: str, example: str) -> UsageError:
+    return UsageError(f"{what} cannot be {shown}.", f"Write it like {example}.")
+
+
+def unusable_name(shown: str, longest: int) -> UsageError:
+    return UsageError(f"{shown} is not a usable name.", f"Use 1 to {longest} printable characters.")
+
+
+def unusable_path(what: str, example: str) -> UsageError:
+    return UsageError(f"{what} does not name a file.", f'Write it like {what}="{example}".')
+
+
+def anchor_is_ledger() -> UsageError:
+    return UsageError("the anchor and the ledger are one file.", "Name another file, best on another disk.")

@@ -1,0 +1,47 @@
+"""Arguments as people give them, checked before anything is made of them. No value of a wrong kind is shown."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from sfumato.schema.wordings import unusable_name, unusable_path, wrong_kind
+
+LONGEST_NAME = 200
+LONGEST_PART, LONGEST_PATH = 255, 4000  # of what a file system takes, in bytes
+
+
+def check_kind(value: object, kind: Any, what: str, example: str) -> None:
+    """Refuse what is not of this kind; the example shows what is."""
+    if not isinstance(value, kind):
+        shown = f"the class {value.__name__}" if isinstance(value, type) else f"of type {type(value).__name__}"
+        raise wrong_kind(what, shown, example)
+
+
+def check_mapping(value: object, what: str, example: str) -> None:
+    """Refuse what is not a mapping from usable names."""
+    check_kind(value, Mapping, what, example)
+    for name in value:  # type: ignore[attr-defined]
+        check_name(name)
+
+
+def check_name(name: object) -> None:
+    if not isinstance(name, str):
+        raise unusable_name(f"a name of type {type(name).__name__}", LONGEST_NAME)
+    if not 0 < len(name) <= LONGEST_NAME or not name.isprintable():
+        raise unusable_name(repr(name), LONGEST_NAME)
+
+
+def as_path(value: object, what: str, example: str) -> Path:
+    """The path of a file that may or may not exist."""
+    text = os.fspath(value) if isinstance(value, str | os.PathLike) else value
+    check_kind(text, str, what, f'{what}="{example}"')
+    path = Path(str(text))
+    try:
+        lengths = [len(os.fsencode(part)) for part in path.parts]
+    except UnicodeEncodeError:
+        lengths = []
+    fits = lengths and max(lengths) <= LONGEST_PART and sum(lengths) <= LONGEST_PATH
+    if not path.name or "\0" in str(path) or not fits:
+        raise unusable_path(what, example)
+    return path
