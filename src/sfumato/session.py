@@ -181,9 +181,10 @@ class Session:
         fresh: bool = False,
         request: str | None = None,
     ) -> list[Answer]:
-        """Answer several questions for one charge, which each gets an equal part of.
+        """Answer several questions for one charge, of which each different one gets an equal part.
 
-        Claim: as `ask`; all are paid for together, or none is. The cost in each answer is that of all.
+        Claim: as `ask`; all are paid for together, or none is. The cost in each answer is that of all. A question that
+        occurs twice is asked once: both answers have the same numbers.
         """
         if not isinstance(questions, list | tuple) or not 1 <= len(questions) <= MOST_QUESTIONS:
             raise UsageError(f"ask_all takes a list of 1 to {MOST_QUESTIONS} questions.", "ask takes one.")
@@ -192,7 +193,9 @@ class Session:
     def _answer(
         self, questions: Sequence[str], spend: Number | Spend | None, fresh: bool, request: str | None
     ) -> list[Answer]:
-        first, *others = prepared = [self._prepare(question, spend, len(questions)) for question in questions]
+        prepared = self._prepare_all(questions, spend)
+        different = {one.certified.digest: one for one in prepared}
+        first, *others = different.values()
         payment = Payment(
             first.certified,
             self.analyst,
@@ -208,28 +211,32 @@ class Session:
         else:
             with leaving_at_a_tick():
                 made = []
-                for one in prepared:
+                for one in different.values():
                     found = look(self._engine, one.certified.plan, one.sql)
                     made.append(release(one.certified, paid, found, self._entropy))
                 released = self.ledger.store(replace(made[0], others=tuple(made[1:])))
             when = now()
         cost = payment.cost
         balance = self.ledger.balance(self.analyst, cost)
+        values = dict(zip(different, (released, *released.others), strict=True))
+        repeat = None
+        if self._opening is not None:
+            repeat = Repeat(self._opening, first.spend, first.delta, tuple(questions) if others else ())
         return [
             finish(
                 question,
                 one.certified,
                 one.columns,
-                values,
+                values[one.certified.digest],
                 cost=self._terms.cost(first.spend, cost.delta),
                 balance=balance,
                 when=when,
                 cached=isinstance(paid, Stored),
                 after=one.after,
                 more=balance.more,
-                repeat=None if self._opening is None or others else Repeat(self._opening, first.spend, first.delta),
+                repeat=repeat,
             )
-            for question, one, values in zip(questions, prepared, (released, *released.others), strict=True)
+            for question, one in zip(questions, prepared, strict=True)
         ]
 
     def explain(self, question: str, *, spend: Number | Spend | None = None) -> Explanation:
@@ -314,6 +321,14 @@ class Session:
         prepared = self._prepare(question, spend)
         mechanisms = tuple(release.mechanism for release in prepared.certified.releases)
         return error_of(prepared.columns, mechanisms, column, confidence)
+
+    def _prepare_all(self, questions: Sequence[str], spend: Number | Spend | None) -> list[Prepared]:
+        """Each at an equal part of the spend; those that ask for the same have one part together."""
+        prepared = [self._prepare(question, spend, len(questions)) for question in questions]
+        many = len({one.certified.digest for one in prepared})
+        if many == len(questions):
+            return prepared
+        return [self._prepare(question, spend, many) for question in questions]
 
     def _prepare(self, question: str, spend: Number | Spend | None, together: int = 1) -> Prepared:
         """A question certified at an equal part of what all that are asked together may cost."""

@@ -60,6 +60,40 @@ def test_a_file_is_protected_again(crowd: pa.Table, tmp_path: Path) -> None:
         assert (again.rows, again.cached) == (answer.rows, True)
 
 
+@pytest.mark.parametrize("spend", [0.5, sf.Spend(0.5, delta=Decimal("1e-9"))])
+def test_questions_asked_together_are_asked_together_again(
+    open_crowd: Callable[..., sf.Session], crowd: pa.Table, spend: Any
+) -> None:
+    questions = [
+        QUESTION,
+        "SELECT COUNT(*) AS n FROM people",
+        "SELECT city, COUNT(*) FROM people GROUP BY city",
+        QUESTION,
+    ]
+    with open_crowd(budget=sf.Budget(3, 1e-6)) as session:
+        answers = session.ask_all(questions, spend=spend)
+    for answer in answers:
+        again = run(answer.script(), data=crowd)
+        assert (again.question, again.rows, again.cached) == (answer.question, answer.rows, True)
+    with open_crowd(budget=sf.Budget(3, 1e-6)) as session:
+        assert len(session.history()) == 1
+        (twice, _) = session.ask_all(["SELECT SUM(age) FROM people"] * 2, spend=0.5)
+    again = run(twice.script(), data=crowd)
+    assert (again.rows, again.cached) == (twice.rows, True)
+
+
+@pytest.mark.parametrize(
+    "limits", [sf.Limits(memory="1 GB"), sf.Limits("2 GiB", seconds=50, threads=1), sf.Limits(seconds=9)]
+)
+def test_limits_are_written_so_that_they_are_read(
+    open_crowd: Callable[..., sf.Session], crowd: pa.Table, limits: sf.Limits
+) -> None:
+    with open_crowd(limits=limits) as session:
+        answer = session.ask(QUESTION, spend=0.5)
+    again = run(answer.script(), data=crowd)
+    assert (again.rows, again.cached) == (answer.rows, True)
+
+
 def test_a_table_in_memory_is_called_data(open_crowd: Callable[..., sf.Session], crowd: pa.Table) -> None:
     answer = open_crowd().ask(QUESTION, spend=0.5)
     assert "# `data` is the table in memory that was protected." in answer.script()

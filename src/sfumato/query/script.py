@@ -15,19 +15,24 @@ IN_MEMORY = "# `data` is the table in memory that was protected.\n"
 
 @dataclass(frozen=True, slots=True)
 class Repeat:
-    """How a session was opened and what was paid: all that asking again takes."""
+    """How a session was opened, what was paid, and which questions were asked together: all that asking again takes."""
 
     opening: str
     spend: Fraction
     delta: Fraction | None = None
+    together: tuple[str, ...] = ()
 
     def script(self, question: str) -> str:
         spend = literal(self.spend)
         if self.delta is not None:
             spend = f"sf.Spend({spend}, delta={literal(self.delta)})"
+        call, asked, place = "ask", f"        {question!r},\n", ""
+        if self.together:
+            call, place = "ask_all", f"[{self.together.index(question)}]"
+            asked = "        [\n" + "".join(f"            {one!r},\n" for one in self.together) + "        ],\n"
         body = (
             f"with {self.opening} as session:\n"
-            f"    answer = session.ask(\n        {question!r},\n        spend={spend},\n    )\n"
+            f"    answer = session.{call}(\n{asked}        spend={spend},\n    ){place}\n"
             "print(answer)\n"
         )
         needed = [line for used, line in IMPORTS.items() if used in body]
