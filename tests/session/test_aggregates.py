@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 from scipy.stats import binom
@@ -230,6 +231,25 @@ def test_s10_through_a_session(tmp_path: Path) -> None:
         with session(tmp_path / name, ZCDP, unit, table) as asked:
             answer = asked.ask("SELECT town, COUNT(*) FROM people GROUP BY town", spend=1)
             assert [row["town"] for row in answer.rows] == ["Ulm"]
+
+
+@pytest.mark.parametrize("bins", [1, 5, 10, 13, 74, 200])
+def test_bins_of_whole_numbers_end_at_the_declared_bound(tmp_path: Path, bins: int) -> None:
+    """All cells are equally wide, so the last may reach beyond it; values out there are counted in it."""
+    ages = pd.DataFrame({"age": [17, 40, 89, 90, 91, 95, 500] * 10})
+    columns, budget = {"age": sf.Int(17, 90)}, sf.Budget(epsilon=2000)
+    with sf.protect(
+        ages, unit=sf.Row(), columns=columns, budget=budget, ledger=tmp_path / "l", table="people"
+    ) as asked:
+        answer = asked.ask(f"SELECT HISTOGRAM(age, {bins}) AS h, CDF(age, {bins}) AS c FROM people", spend=1000)
+        parts, points = answer.rows[0]["h"], answer.rows[0]["c"]
+        assert (parts[0]["low"], parts[-1]["high"], points[-1]["at"]) == (17, 90, 90)
+        assert len({part["high"] - part["low"] for part in parts[:-1]}) <= 1
+        for part in parts:
+            assert part["count"] == int(ages.age.clip(17, 90).between(part["low"], part["high"]).sum())
+        assert [point["at"] for point in points] == [part["high"] for part in parts]
+        assert points[-1]["share"] == pytest.approx(1)
+        assert "h, c: a value of age below 17 counts as 17, one above 90 as 90" in answer.notes[0]
 
 
 # ---- several questions, one charge

@@ -107,9 +107,10 @@ def bind_call(item: SelectedCall, schema: Schema, groups: int = 1) -> BoundCall:
             if whole:  # every bin the same number of whole numbers
                 width = ceil((upper - lower) / bins)
                 bins = ceil((upper - lower) / width)
-                upper = lower + bins * width
-            cells = Grid(bound, lower, upper, bins)
-            return Bins(Cumulative(cells) if running else Histogram(cells), whole)
+                cells = Grid(bound, lower, lower + bins * width, bins)
+            else:
+                cells = Grid(bound, lower, upper, bins)
+            return Bins(Cumulative(cells) if running else Histogram(cells), whole, upper)
         case ModeOf(value=value):
             key = bind_key(bind_value(value, schema), schema)
             if isinstance(key, OpenKey):

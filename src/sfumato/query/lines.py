@@ -85,7 +85,10 @@ def _ranks(mechanism: Mechanism) -> RankChoice:
 
 
 def histogram(column: HistogramColumn, counts: tuple[int, ...]) -> list[dict[str, float]]:
-    """Bins [low, high), the last one with its end; of whole numbers the first and the last of each bin."""
+    """Bins [low, high), the last one with its end; of whole numbers the first and the last of each bin.
+
+    The last bin ends where the values end; whatever lies beyond was counted in it.
+    """
     return [
         {"low": _edge(column, place, HALF), "high": _edge(column, place + 1, -HALF), "count": count}
         for place, count in enumerate(counts)
@@ -100,7 +103,7 @@ def cdf(column: CdfColumn, answers: tuple[int, ...], mechanism: Mechanism) -> li
 
 
 def _edge(column: HistogramColumn | CdfColumn, place: int, inward: Fraction) -> float:
-    edge = column.cells.lower + place * column.cells.width
+    edge = min(column.cells.lower + place * column.cells.width, column.upper)
     return int(edge + inward) if column.whole else float(edge)
 
 

@@ -97,9 +97,9 @@ def _clamped(column: OutputColumn, certified: Certified) -> Clamped | None:
         case SpreadColumn(total=total, spread=spread):
             return _between(_value(certified, total), spread.lattice)
         case QuantileColumn(quantile=quantile) if quantile.step is None:
-            return _within(quantile.cells, quantile.whole)
-        case HistogramColumn(cells=cells, whole=whole) | CdfColumn(cells=cells, whole=whole):
-            return _within(cells, whole)
+            return _within(quantile.cells, quantile.cells.upper, quantile.whole)
+        case HistogramColumn(cells=cells, upper=upper) | CdfColumn(cells=cells, upper=upper):
+            return _within(cells, upper, column.whole)
         case _:
             return None
 
@@ -108,10 +108,10 @@ def _between(value: Expression, lattice: Lattice) -> Clamped:
     return _named(value), _shown(lattice.lower * lattice.step), _shown(lattice.upper * lattice.step)
 
 
-def _within(cells: Grid, whole: bool) -> Clamped:
+def _within(cells: Grid, upper: Fraction, whole: bool) -> Clamped:
     """Whole numbers lie in the middle of their cells."""
     inward = EVEN if whole else 0
-    return _named(cells.value), _shown(cells.lower + inward), _shown(cells.upper - inward)
+    return _named(cells.value), _shown(cells.lower + inward), _shown(upper - inward)
 
 
 def _shown(end: Fraction) -> str:

@@ -137,10 +137,14 @@ class Quantile:
 
 @dataclass(frozen=True, slots=True)
 class Bins:
-    """A histogram or running totals; `whole` when values are whole numbers."""
+    """A histogram or running totals; `whole` when values are whole numbers.
+
+    `upper`: where values end. Of whole numbers the last cell may reach further, because all are equally wide.
+    """
 
     measured: Histogram | Cumulative
     whole: bool
+    upper: Fraction
 
 
 Found = UnboundedSum | FoundMean

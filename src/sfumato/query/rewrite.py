@@ -103,6 +103,7 @@ class HistogramColumn:
     measure: int
     cells: Grid
     whole: bool
+    upper: Fraction
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +112,7 @@ class CdfColumn:
     measure: int
     cells: Grid
     whole: bool
+    upper: Fraction
 
 
 ListColumn = HistogramColumn | CdfColumn
@@ -188,11 +190,13 @@ def rewrite(question: BoundQuestion) -> Draft:
                 place = measure(Quantiles(cells, wanted), share)
                 columns.append(QuantileColumn(name, place, wanted.index(level), quantile))
             case BoundAggregate(
-                name=name, call=Bins(measured=Histogram(cells=Grid() as cells) as counted, whole=whole)
+                name=name, call=Bins(measured=Histogram(cells=Grid() as cells) as counted, whole=whole, upper=upper)
             ):
-                columns.append(HistogramColumn(name, measure(counted, Fraction(1)), cells, whole))
-            case BoundAggregate(name=name, call=Bins(measured=Cumulative(cells=cells) as running, whole=whole)):
-                columns.append(CdfColumn(name, measure(running, Fraction(1)), cells, whole))
+                columns.append(HistogramColumn(name, measure(counted, Fraction(1)), cells, whole, upper))
+            case BoundAggregate(
+                name=name, call=Bins(measured=Cumulative(cells=cells) as running, whole=whole, upper=upper)
+            ):
+                columns.append(CdfColumn(name, measure(running, Fraction(1)), cells, whole, upper))
             case BoundAggregate(name=name, call=MostFrequent(cells=values_of) as mode):
                 columns.append(ModeColumn(name, measure(mode, Fraction(1)), values_of))
     return Draft(tuple(weights), tuple(weights.values()), tuple(columns))
