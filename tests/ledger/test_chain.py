@@ -4,6 +4,8 @@ import hashlib
 import json
 import os
 import sqlite3
+import stat
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
@@ -15,7 +17,7 @@ import pytest
 from sfumato.errors import LedgerDamaged
 from sfumato.ledger import chain as chain_module
 from sfumato.ledger.chain import GENESIS, Chain, Entry, _write_ahead
-from tests.ledger.payments import in_child
+from tests.ledger.payments import in_child, open_ledger, payment
 
 
 @pytest.fixture
@@ -54,6 +56,53 @@ def test_each_hash_covers_the_entry_and_the_hash_before(chain: Chain) -> None:
         assert entry.content == {"number": number}
         previous = entry.hash
     assert chain.verify() == 4
+
+
+@pytest.fixture
+def no_umask() -> Iterator[None]:
+    before = os.umask(0)
+    yield
+    os.umask(before)
+
+
+@pytest.mark.usefixtures("no_umask")
+def test_a_new_ledger_is_its_owners_alone(tmp_path: Path) -> None:
+    """At every moment: nothing but the creation of the file decides, whatever the umask is."""
+    with closing(open_ledger(tmp_path / "a.ledger")) as ledger:
+        assert ledger.charge(payment()) is not None
+        modes = {place.name: stat.S_IMODE(place.stat().st_mode) for place in tmp_path.iterdir()}
+    assert modes == dict.fromkeys(["a.ledger", "a.ledger-wal", "a.ledger-shm", "a.ledger.anchor"], 0o600)
+
+
+@pytest.mark.usefixtures("no_umask")
+def test_a_ledger_behind_a_link_is_its_owners_too(tmp_path: Path) -> None:
+    (tmp_path / "a.ledger").symlink_to(tmp_path / "b.ledger")
+    with closing(Chain(tmp_path / "a.ledger")) as chain:
+        fill(chain)
+    assert stat.S_IMODE((tmp_path / "b.ledger").stat().st_mode) == 0o600
+
+
+def test_the_mode_of_an_old_ledger_is_left_alone(chain: Chain) -> None:
+    fill(chain, 1)
+    chain.close()
+    chain.path.chmod(0o660)
+    assert chain.verify() == 1
+    assert stat.S_IMODE(chain.path.stat().st_mode) == 0o660
+
+
+def test_a_ledger_that_cannot_be_created_says_so(tmp_path: Path) -> None:
+    with pytest.raises(LedgerDamaged, match="cannot be written"):
+        Chain(tmp_path / "missing" / "a.ledger").verify()
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_child_may_start_a_ledger(tmp_path: Path) -> None:
+    def child() -> None:
+        with closing(Chain(tmp_path / "child.ledger")) as chain:
+            fill(chain)
+
+    assert in_child(child) == 0
+    assert Chain(tmp_path / "child.ledger").verify() == 4
 
 
 def test_an_empty_chain_is_sound(chain: Chain) -> None:

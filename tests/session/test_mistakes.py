@@ -11,6 +11,8 @@ import pytest
 
 import sfumato as sf
 from sfumato.errors import SfumatoError, UsageError
+from sfumato.ledger.ledger import Ledger
+from sfumato.schema.table import Schema
 
 PEOPLE = pd.DataFrame({"user_id": [1, 2, 3], "age": [20, 30, 987_654]})
 GIVEN: dict[str, Any] = {
@@ -97,6 +99,16 @@ def test_a_ledger_needs_a_place_and_a_folder_is_none(tmp_path: Path) -> None:
         sf.protect(PEOPLE, **{**GIVEN, "ledger": "folder"})
     with pytest.raises(UsageError, match="source does not name a file"):
         sf.protect("/", **{name: part for name, part in GIVEN.items() if name != "ledger"})
+    assert os.listdir() == ["folder"]
+
+
+@pytest.mark.parametrize("place", ["..", "/", "folder"])
+def test_a_ledger_is_a_file(tmp_path: Path, place: str) -> None:
+    """Also where a ledger is opened without a session, as `sfumato ledger` does."""
+    (tmp_path / "folder").mkdir()
+    schema = Schema("data", GIVEN["unit"], GIVEN["columns"])
+    with pytest.raises(UsageError, match="ledger does not name a file"):
+        Ledger(Path(place), schema=schema, budget=GIVEN["budget"])
     assert os.listdir() == ["folder"]
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from threading import RLock
+from threading import Lock, RLock
 from time import monotonic, sleep
 from typing import Any, Literal
 
@@ -34,6 +34,9 @@ LAYOUT = (
     "CREATE TRIGGER IF NOT EXISTS no_update BEFORE UPDATE ON entry BEGIN SELECT RAISE(ABORT, 'append only'); END",
     "CREATE TRIGGER IF NOT EXISTS no_delete BEFORE DELETE ON entry BEGIN SELECT RAISE(ABORT, 'append only'); END",
 )
+_CREATING = Lock()
+# A fork in the middle would leave it locked in the child for ever.
+os.register_at_fork(before=_CREATING.acquire, after_in_parent=_CREATING.release, after_in_child=_CREATING.release)
 COLUMNS = "seq, kind, analyst, question, request, charge, body, hash"
 
 
@@ -174,6 +177,7 @@ class Chain:
     def _connect(self) -> sqlite3.Connection:
         if self._connection is None:
             connection: sqlite3.Connection | None = None
+            _create_private(self.path)
             try:
                 connection = sqlite3.connect(
                     self.path, timeout=WAIT_SECONDS, isolation_level=None, check_same_thread=False
@@ -188,6 +192,21 @@ class Chain:
                 raise (ledger_unreadable if damaged else ledger_unwritable)(str(self.path)) from error
             self._connection = connection
         return self._connection
+
+
+def _create_private(path: Path) -> None:
+    """A new ledger is readable by its owner alone, as are SQLite's two files beside it, which get its mode.
+
+    An old one is not opened here: closing it would give up the locks that this process holds on it. For the same reason
+    nobody else in this process may be at this point at the same time.
+    """
+    with _CREATING:
+        try:
+            os.close(os.open(os.path.realpath(path), os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        except FileExistsError:
+            pass
+        except OSError as error:
+            raise ledger_unwritable(str(path)) from error
 
 
 def _write_ahead(connection: sqlite3.Connection) -> None:
