@@ -65,9 +65,9 @@ def _value(column: QuantileColumn, cell: Fraction, rounded: Any) -> float:
         place = (1 if place > 0 else -1) * step * Fraction(expm1(abs(place)))
     if not column.quantile.whole:
         return float(place)
-    nearest = int(rounded(place + HALF if rounded is floor else place - HALF))
     # Whole numbers lie in the middle of their cells.
-    return nearest if step is not None else int(min(max(nearest, grid.lower + HALF), grid.upper - HALF))
+    nearest = int(rounded(place + HALF if rounded is floor else place - HALF))
+    return nearest if step is not None else min(max(nearest, int(grid.lower + HALF)), int(grid.upper - HALF))
 
 
 def apart(cells: Grid) -> float:
