@@ -53,9 +53,9 @@ def test_the_charge_comes_before_the_engine() -> None:
     ask = next(node for node in ast.walk(session.tree) if isinstance(node, ast.FunctionDef) and node.name == "_answer")
     lines: dict[str, int] = {}
     for node in ast.walk(ask):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            lines.setdefault(node.func.attr, node.lineno)
-    assert lines["charge"] < lines["run"] < lines["store"]
+        if isinstance(node, ast.Call):
+            lines.setdefault(_called(node), node.lineno)
+    assert lines["charge"] < lines["look"] < lines["store"]
 
 
 def test_whatever_looks_at_the_data_leaves_at_a_tick() -> None:
@@ -65,13 +65,17 @@ def test_whatever_looks_at_the_data_leaves_at_a_tick() -> None:
         for node in ast.walk(session.tree)
         if isinstance(node, ast.With) and "leaving_at_a_tick()" in [ast.unparse(item) for item in node.items]
     ]
-    looks = {id(node) for node in ast.walk(session.tree) if isinstance(node, ast.Call) and _called(node) == "run"}
+    calls = [node for node in ast.walk(session.tree) if isinstance(node, ast.Call)]
+    assert not [
+        call for call in calls if _called(call) in ("run", "counts")
+    ]  # the engine is asked through `look` alone
+    looks = {id(call) for call in calls if _called(call) == "look"}
     assert looks
     assert looks <= {id(node) for block in timed for node in ast.walk(block)}
 
 
 def _called(node: ast.Call) -> str:
-    return node.func.attr if isinstance(node.func, ast.Attribute) else ""
+    return node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
 
 
 @pytest.mark.parametrize("module", ["bulk", "lazy", "exact"])
