@@ -46,7 +46,7 @@ class Int:
 
 @dataclass(frozen=True, slots=True, init=False)
 class Float:
-    """Real numbers. With bounds they can be summed; with `private_bounds` a sum finds them, and a median does without."""
+    """Real numbers. With bounds they are summed; with `private_bounds` a sum finds them, a median does without."""
 
     lower: Fraction | None
     upper: Fraction | None
