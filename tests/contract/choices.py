@@ -148,9 +148,12 @@ def median_law(rows: dict[int, int], price: Fraction) -> Law:
 
     def chances(epsilon: Fraction, shift: int, beyond: int | None) -> dict[int, Decimal]:
         """Of bins if there is no end beyond; else of having reached the end at that position (1) or not (0)."""
-        wanted = everybody / 2 + shift
+        wanted, slack = everybody / 2 + shift, mechanism.slack(mechanism.nodes()[0]) if beyond is None else 0
         seen = Counter(
-            (place // BIN if beyond is None else int(place == beyond), max(low - wanted, wanted - high, F(0)))
+            (
+                place // BIN if beyond is None else int(place == beyond),
+                max(low - wanted, wanted - max(low, high - slack), F(0)),
+            )
             for place, (low, high) in enumerate(pairwise([*ranks, ranks[-1]]))
         )
         if beyond is not None:

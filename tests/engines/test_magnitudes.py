@@ -93,6 +93,16 @@ def test_every_value_falls_into_its_cell(cells: Magnitudes, name: str, values: l
             assert total == pytest.approx(wanted[1], rel=1e-12)
 
 
+@pytest.mark.parametrize("large", [2**62, -(2**62)])
+@pytest.mark.parametrize("cells", [WHOLE, REAL], ids=["whole", "real"])
+def test_many_rows_of_the_largest_magnitude_are_bounded_and_do_not_fail(cells: Magnitudes, large: int) -> None:
+    """max_rows times the largest edge does not fit 64 bits: a failure would tell of the one person."""
+    name, value = ("n", large) if cells is WHOLE else ("x", large * 2.0**20)
+    (entry,) = cells_of(cells, {name: [value] * 9, "who": [1] * 9}, Person("who", max_rows=4, max_groups=4))
+    assert entry.cells.counts.tolist() == [4]
+    assert [abs(total) for total in entry.sums] == [4 * cells.edges[-1]]
+
+
 def test_an_expression_has_magnitudes_too() -> None:
     cells = Magnitudes(Arithmetic("*", Column("x"), Number(Fraction(-2))), -30, 90)
     (entry,) = cells_of(cells, {"x": [1.5, 1.5, 4.0, None]}, Row())

@@ -112,6 +112,19 @@ def test_one_line_changes_neither_how_the_others_are_read_nor_whether(
         assert found == [(f"text {i}", i) for i in range(30)]
 
 
+@pytest.mark.parametrize("hostile", ["5", "[1, 2]", '"x"', "null", "no JSON"])
+@pytest.mark.parametrize("place", [0, 30], ids=["first", "last"])
+def test_a_line_that_is_no_object_is_a_row_of_nothing_beside_a_single_column(
+    hostile: str, place: int, tmp_path: Path
+) -> None:
+    """An engine that is asked for one column takes such lines for its values, and then all lines."""
+    written = [json.dumps({"s": "text", "other": i}) for i in range(30)]
+    path = lines(tmp_path, *written[:place], hostile, *written[place:])
+    with opened(path, schema_of(s=Text())) as engine:
+        found = dict(engine.run("SELECT s, COUNT(*) FROM data GROUP BY s"))
+    assert found == {"text": 30, None: 1}
+
+
 def test_a_column_that_no_object_has_is_null_and_no_error(tmp_path: Path) -> None:
     """An error would tell whether the one person is there whose object has it."""
     path = lines(tmp_path, '{"x": 1}')

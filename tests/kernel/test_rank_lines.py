@@ -80,6 +80,21 @@ def test_equal_values_are_cut_where_the_levels_lie() -> None:
     assert abs(values[3] - counts.size / 2) < counts.size / 4
 
 
+@pytest.mark.parametrize("currency", ["epsilon", "rho"])
+@pytest.mark.parametrize("levels", [(HALF,), (F(1, 5),), (F(0),), (F(0), F(1)), (F(0), HALF, F(1))])
+def test_a_value_that_many_have_is_found_among_empty_cells(levels: tuple[Fraction, ...], currency: Any) -> None:
+    """Nine tenths of the rows are one value with a quarter of a million empty places around: it is every quantile up to
+    nine tenths, and the smallest; the largest is among the few above."""
+    mechanism = RankChoice.for_share(F(2), currency, levels, 1 << 18, 1)
+    given = Cells(np.array([1000, *range(200_000, 201_000)]), np.array([9000, *[1] * 1000]))
+    entropy = SeededEntropy(f"{levels} {currency}")
+    for _ in range(5):
+        drawn = mechanism.draw(given, entropy)[::3]
+        for level, position in zip(levels, drawn, strict=True):
+            cell = position / mechanism.parts
+            assert 1000 <= cell <= 1001 if level < 1 else 200_000 <= cell <= 201_001, (level, cell)
+
+
 @pytest.mark.parametrize(
     "given",
     [

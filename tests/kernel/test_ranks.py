@@ -63,24 +63,24 @@ def halves(counts: Histogram) -> list[int]:
 
 
 def _ranks(low: int, high: int, wanted: Fraction) -> list[Fraction]:
-    """The ends of a stretch of ranks, and the wanted one if it lies inside."""
-    return [F(low), F(high), *([wanted] if low <= wanted <= high else [])]
+    """The ends of a stretch of ranks, and the wanted one if it lies inside; of an empty stretch its beginning."""
+    return [F(low), F(max(low, high)), *([wanted] if low <= wanted <= high else [])]
 
 
 @lru_cache(maxsize=100_000)
 def one_choice(
-    counts: tuple[int, ...], inside: Fraction, price: Fraction, shift: int, rows: int, end: int, cuts: bool = False
+    counts: tuple[int, ...], inside: Fraction, price: Fraction, shift: int, rows: int, end: int, slack: int = 0
 ) -> Any:
     """Chances of the positions between the parts of a piece; `end` is -1 or 1 where one more stands for what is beyond.
 
     Log-weight -ε · |(1 - q) below - q above - shift| / (2 · max(q, 1 - q) · rows), at the best of the ranks from a
-    position's own to the next one's, or where it cuts at its own.
+    position's own to `slack` below the next one's.
     """
     everybody = sum(counts)
     below = [sum(counts[:place]) for place in range(len(counts) + 1)]
     gaps = [
-        min(abs(rank - inside * everybody - shift) for rank in _ranks(low, high, inside * everybody + shift))
-        for low, high in zip(below, below if cuts else [*below[1:], everybody], strict=True)
+        min(abs(rank - inside * everybody - shift) for rank in _ranks(low, high - slack, inside * everybody + shift))
+        for low, high in zip(below, [*below[1:], everybody], strict=True)
     ]
     places = list(range(len(below)))
     if end:
@@ -117,9 +117,10 @@ def law(mechanism: Any, counts: Histogram, *, bars: bool = True) -> Law:
         estimate, bar = mechanism.estimates[node.depth], mechanism.bars[node.depth]
         wanted = [(estimate, mechanism.inward(place), 0)]
         wanted += [(bar, -reach, -1), (bar, reach, 1)] if bars else []
-        inner = any(place in (other.left, other.right) for other in nodes) and node.level not in (0, 1)
+        cuts = any(place in (other.left, other.right) for other in nodes) and node.level not in (0, 1)
+        slack = 10**9 if cuts else mechanism.slack(node)
         options = [
-            one_choice(piece, node.inside, price, shift, mechanism.rows, side, inner and not side)
+            one_choice(piece, node.inside, price, shift, mechanism.rows, side, 0 if side else slack)
             for price, shift, side in wanted
         ]
         for picks in product(*(range(len(option)) for option in options)):
@@ -350,7 +351,7 @@ def flipped_law(mechanism: Any, counts: Histogram) -> list[Decimal]:
     gaps = []
     for start in range(0, len(fine) + 1, mechanism.stride):
         low, high = sum(fine[:start]), sum(fine[: start + mechanism.stride])
-        gaps.append(min(abs(rank - wanted) for rank in _ranks(low, high, wanted)))
+        gaps.append(min(abs(rank - wanted) for rank in _ranks(low, high - mechanism.slack(node), wanted)))
     with localcontext(PRECISE):
         rate = mechanism.estimates[0] / (2 * node.slope * mechanism.rows)
         heads = [exp_minus(rate * (gap - min(gaps))) for gap in gaps]

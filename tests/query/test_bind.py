@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato.errors import Refused
-from sfumato.plan.expressions import Arithmetic, Column, Expression, Negative, Number, String
+from sfumato.plan.expressions import Arithmetic, Column, Expression, Matches, Negative, Number, String
 from sfumato.plan.lattice import Lattice
 from sfumato.plan.nodes import CountRows, ListedKey, RangeKey
 from sfumato.query import bind_calls
@@ -19,7 +19,7 @@ from sfumato.query.bind_expressions import Range
 from sfumato.query.question import Question, SelectedCall, SelectedKey
 from sfumato.query.sql import parse
 from sfumato.schema.table import Schema
-from tests.query.asking import SCHEMA, walk
+from tests.query.asking import JOINED, SCHEMA, walk
 
 # ---- interval arithmetic
 
@@ -222,3 +222,51 @@ def test_a_key_that_differs_in_case_from_the_grouping_column_is_refused() -> Non
 def test_bounds_beyond_a_double_are_refused(call: str) -> None:
     with pytest.raises(Refused):
         walk(f"SELECT {call} FROM people")
+
+
+# ---- texts and patterns that one row would pay for
+
+CONCATS = "SELECT zip, CONCAT(zip, zip, zip, zip, zip) AS five, SUBSTRING(zip, 1, 2) AS part FROM people"
+
+
+@pytest.mark.parametrize(
+    ("value", "fits"),
+    [
+        ("CONCAT(five, five, five, zip)", True),
+        ("CONCAT(five, five, five, zip, zip)", False),
+        ("CONCAT(CASE WHEN zip = 'a' THEN five ELSE zip END, UPPER(five), LEFT(five, 2), zip)", True),
+        ("CONCAT(CASE WHEN zip = 'a' THEN five ELSE zip END, UPPER(five), LEFT(five, 2), zip, part)", False),
+    ],
+)
+def test_texts_of_sub_queries_count_too(value: str, fits: bool) -> None:
+    """One row could otherwise hold a million times the text of another: memory and time would tell of it."""
+    question = f"SELECT COUNT(*) AS n FROM ({CONCATS}) AS t WHERE {value} <> 'x'"
+    if fits:
+        bind(parse(question), SCHEMA)
+    else:
+        with pytest.raises(Refused, match="16 texts in all"):
+            bind(parse(question), SCHEMA)
+
+
+def test_texts_of_a_joined_sub_query_count_too() -> None:
+    question = (
+        f"SELECT COUNT(*) AS n FROM ({CONCATS}) AS t LEFT JOIN zips ON t.zip = zips.zip "
+        "WHERE CONCAT(five, five, five, state, state) <> 'x'"
+    )
+    with pytest.raises(Refused, match="16 texts in all"):
+        bind(parse(question), JOINED)
+    bind(parse(question.replace(", state, state", ", state")), JOINED)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "fits"), [("%a_" * 8, True), ("%a_" * 9, False), ("a" * 200, True), ("a" * 201, False)]
+)
+def test_patterns_are_short(pattern: str, fits: bool) -> None:
+    question = f"SELECT COUNT(*) AS n FROM people WHERE zip LIKE '{pattern}'"
+    if fits:
+        parse(question)
+    else:
+        with pytest.raises(Refused, match="200 characters, 16 of them"):
+            parse(question)
+        with pytest.raises(ValueError, match="pattern"):
+            Matches("like", Column("zip"), pattern)

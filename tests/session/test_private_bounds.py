@@ -1,4 +1,4 @@
-"""SUM and AVG of columns without bounds: from the policy to the answer."""
+"""SUM, AVG and quantiles of columns without bounds: from the policy to the answer."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -183,6 +183,36 @@ def test_a_key_without_a_number_interrupts_no_line(people: pd.DataFrame, tmp_pat
         assert (drawn.type, list(drawn.x)) == ("bar", ["8", "9"])
 
 
+@pytest.mark.parametrize("delta", [0, 1e-6])
+def test_quantiles_are_chosen_on_a_line_of_logarithms(people: pd.DataFrame, tmp_path: Path, delta: float) -> None:
+    """Without bounds and without a spend for them: a line for every magnitude, a little coarser."""
+    with opened(people, tmp_path, delta) as session:
+        asked = "MEDIAN(age) AS m, QUANTILE(age, 0.9) AS q, MIN(age) AS least, MAX(debt) AS most, MEDIAN(debt) AS d"
+        answer = session.ask(f"SELECT {asked} FROM people", spend=8)
+        (row,), (bars,) = answer.rows, answer.interval(0.95)
+        for name, level, column in (("m", 0.5, "age"), ("q", 0.9, "age"), ("d", 0.5, "debt"), ("least", 0, "age")):
+            low, high = bars[name]
+            assert low <= people[column].quantile(level) <= high
+            near = people[column].quantile([max(level - 0.02, 0), min(level + 0.02, 1)])
+            assert near.iloc[0] * (1 + 1e-3 * np.sign(-near.iloc[0])) - 1 <= row[name]
+            assert row[name] <= near.iloc[1] * (1 + 1e-3 * np.sign(near.iloc[1])) + 1
+        assert isinstance(row["m"], int)
+        assert row["least"] == 17  # two hundred have that age: no place below is nearly as good
+        assert -5 < row["most"] <= 0.01
+        assert "m: no bounds are declared, so the answer is one of numbers that lie 0.033 % apart" in answer.notes[0]
+        assert not any("counts as" in note for note in answer.notes)
+
+
+def test_quantiles_of_few_rows_and_of_all_numbers(tmp_path: Path) -> None:
+    """Below 0, at it, between steps: the value a position stands for lies near the rows around it."""
+    for values in ([-5e9] * 400, [0.0] * 400, [2.5e-6] * 400, [7.25e12] * 400):
+        folder = tmp_path / str(values[0])
+        folder.mkdir()
+        with opened(pd.DataFrame({"debt": values, "sex": "f", "age": 1, "bare": 1}), folder) as session:
+            answer = session.ask("SELECT MEDIAN(debt) AS d FROM people", spend=20)
+            assert answer.rows[0]["d"] == pytest.approx(values[0], rel=1e-3, abs=1e-9)
+
+
 def test_many_groups_are_summed_up(people: pd.DataFrame, tmp_path: Path) -> None:
     columns = {"age": sf.Int(private_bounds=0.1), "bare": sf.Int(0, 19)}
     budget = sf.Budget(epsilon=1)
@@ -207,6 +237,7 @@ def test_explain_says_what_finding_costs(people: pd.DataFrame, tmp_path: Path) -
         "SELECT SUM(bare) FROM people",
         "SELECT SUM(age + bare) FROM people",
         "SELECT VARIANCE(age) FROM people",
+        "SELECT MEDIAN(bare) FROM people",
         "SELECT HISTOGRAM(age, 5) FROM people",
     ],
 )

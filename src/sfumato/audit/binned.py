@@ -160,7 +160,8 @@ def _median(rows: int, in_rho: bool, counts: Counts, price: Fraction) -> laws.La
     ranks = np.array([0, *accumulate(held.tolist())])
     nexts = np.append(ranks[1:], ranks[-1])
     estimate, bar = float(mechanism.estimates[0]) / rows, float(mechanism.bars[0]) / rows
-    gaps = np.maximum(np.maximum(ranks - everybody / 2, everybody / 2 - nexts), 0.0)
+    highest = np.maximum(ranks, nexts - mechanism.slack(mechanism.nodes()[0]))
+    gaps = np.maximum(np.maximum(ranks - everybody / 2, everybody / 2 - highest), 0.0)
     weights = np.exp(-estimate * gaps) if in_rho else laws.flipped(np.exp(-estimate * (gaps - gaps.min())))
     bins = np.bincount(np.arange(len(ranks)) // _bin(), weights)
     reached = []

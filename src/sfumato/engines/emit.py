@@ -230,7 +230,8 @@ def _share(aggregate: Aggregate, i: int) -> str:
                 f"WHEN s{i} < most * {low} THEN most * {low} ELSE s{i} END"
             )
         case SumInCells(cells=cells):
-            edge = edge_of(cells, f"abs(g % {cells.size} - {len(cells.edges)})")
+            # Of 128 bits: max_rows times the largest edge does not fit 64.
+            edge = f"CAST({edge_of(cells, f'abs(g % {cells.size} - {len(cells.edges)})')} AS HUGEINT)"
             return (
                 f"CASE WHEN s{i} > most * {edge} THEN most * {edge} "
                 f"WHEN s{i} < -(most * {edge}) THEN -(most * {edge}) ELSE s{i} END"

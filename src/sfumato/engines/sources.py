@@ -84,7 +84,7 @@ def _json(connection: Connection, path: Path, schema: Schema) -> Copied:
     columns = ", ".join(f"{text(name)}: 'VARCHAR'" for name in names)
     relation = (
         f"read_json({text(str(path))}, format = 'newline_delimited', columns = {{{columns}}}, auto_detect = false, "
-        "ignore_errors = true, compression = 'uncompressed', hive_partitioning = false)"
+        "records = true, ignore_errors = true, compression = 'uncompressed', hive_partitioning = false)"
     )
     create(connection, "TABLE", relation, schema, path.name)
     return Copied(state(path))

@@ -6,7 +6,7 @@ middle level is chosen first; it cuts line and rows in two, and each side goes o
 two more are chosen whose rank lies `reach` below and above: the error bar.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from math import ceil, isqrt, log
@@ -186,6 +186,10 @@ class RankChoice:
         rows = ceil(2 * self.rows * node.slope / self.estimates[node.depth] * places)
         return min(rows, FARTHEST) * (1 if node.level == 0 else -1)
 
+    def slack(self, node: Node) -> int:
+        """Rows of equal values that are lost in the noise of an estimate: fewer are not told apart."""
+        return min(ceil(8 * self.rows * node.slope / self.estimates[node.depth]), FARTHEST)
+
     def enclosing(self, node: Node) -> int:
         return max(self.error(node.left), self.error(node.right))
 
@@ -209,10 +213,9 @@ class RankChoice:
                 end = min(end, chosen[node.right][0] + (nodes[node.right].level == 1))
             piece = line.between(start, end)
             estimate, bar, reach = self.estimates[node.depth], self.bars[node.depth], self.reach(place)
+            candidates = self._blocks(piece) if self.flip else piece.candidates(cut=node.cuts)
             chosen[place] = (
-                self._flip(piece, node, estimate, self.inward(place), entropy)
-                if self.flip
-                else self._choose(piece.candidates(cut=node.cuts), node, estimate, self.inward(place), entropy),
+                self._choose(candidates.beside_ties(self.slack(node)), node, estimate, self.inward(place), entropy),
                 self._choose(piece.candidates(beyond=-1), node, bar, -reach, entropy),
                 self._choose(piece.candidates(beyond=1), node, bar, reach, entropy),
             )
@@ -222,41 +225,42 @@ class RankChoice:
         """A position of a piece whose rank is near the node's level plus `shift` rows.
 
         Claim: with every row more or less in the piece the log-probability of a choice moves by at most ε/rows. Reads
-        two words whatever the rows are, and another one with probability below 2^-32.
+        two words whatever the rows are (one a candidate where all are looked at), seldom another.
         Needs: |shift| <= FARTHEST, so that nothing overflows.
         """
         scores, alike = candidates.scores(node.inside, shift), candidates.alike
-        run = Exponential(epsilon, self._sensitivity(node)).draw(scores, entropy, alike)
+        slope = max(node.inside.numerator, node.inside.denominator - node.inside.numerator)
+        sensitivity = Fraction(slope * self.rows)  # of rows times the denominator of the level
+        if alike is None:
+            return int(candidates.starts[PermuteAndFlip(epsilon, sensitivity).draw(scores, entropy)])
+        run = Exponential(epsilon, sensitivity).draw(scores, entropy, alike)
         return int(candidates.starts[run]) + _below(int(alike[run]), entropy)
 
-    def _flip(self, line: "_Line", node: Node, epsilon: Fraction, shift: int, entropy: Entropy) -> int:
-        """The same by permute-and-flip, among blocks of `stride` positions."""
+    def _blocks(self, line: "_Line") -> "_Candidates":
+        """Blocks of `stride` positions, for permute-and-flip."""
         starts = np.arange(0, self.positions, self.stride)
         ranks = line.ranks[np.searchsorted(line.starts, starts, side="right") - 1]
-        blocks = _Candidates(starts, np.ones_like(starts), ranks, np.append(ranks[1:], ranks[-1]))
-        scores = blocks.scores(node.inside, shift)
-        block = PermuteAndFlip(epsilon, self._sensitivity(node)).draw(scores, entropy)
-        return min(int(starts[block]) + self.stride // 2, self.positions - 1)
-
-    def _sensitivity(self, node: Node) -> Fraction:
-        """Of a score, which counts rows times the denominator of the level."""
-        slope = max(node.inside.numerator, node.inside.denominator - node.inside.numerator)
-        return Fraction(slope * self.rows)
+        return _Candidates(starts, None, ranks, np.append(ranks[1:], ranks[-1]), int(ranks[-1]))
 
 
 @dataclass(frozen=True, slots=True)
 class _Candidates:
-    """Where each run of candidates starts, how many it has, and between which ranks each lies."""
+    """Where each run of candidates starts, how many it has (None: each is one), and between which ranks each lies."""
 
     starts: Numbers
-    alike: Numbers
+    alike: Numbers | None
     low: Numbers
     high: Numbers
+    rows: int  # in the piece
     beyond: int = 0  # -1, 1: the last candidate stands for all ranks below, above the piece
+
+    def beside_ties(self, slack: int) -> "_Candidates":
+        """A candidate with few rows stands for its own rank; one with many for all ranks but so many below the next."""
+        return replace(self, high=np.maximum(self.low, self.high - slack))
 
     def scores(self, level: Fraction, shift: int) -> Numbers:
         """How far each lies from the wanted rank, in rows times the denominator of the level, below 0."""
-        rows = int(self.high.max())
+        rows = self.rows
         wanted = level.numerator * rows + level.denominator * shift
         short, over = level.denominator * self.low - wanted, wanted - level.denominator * self.high
         scores = -np.maximum(np.maximum(short, over), 0)
@@ -297,7 +301,7 @@ class _Line:
         """The positions of a piece, each from its own rank to the next one's; where they cut, at their own alone."""
         starts, alike, ranks = self.starts, self.alike, self.ranks - self.ranks[0]
         if cut:
-            return _Candidates(starts, alike, ranks, ranks)
+            return _Candidates(starts, alike, ranks, ranks, int(ranks[-1]))
         last = starts + alike - 1
         rest = np.append(alike[:-1] - 1, alike[-1])
         kept = rest > 0
@@ -308,6 +312,7 @@ class _Line:
             np.concatenate([rest[kept], np.ones(len(last) - 1 + len(extra), dtype=np.int64)]),
             np.concatenate([ranks[kept], ranks[:-1], nothing]).astype(np.int64),
             np.concatenate([ranks[kept], ranks[1:], nothing]).astype(np.int64),
+            int(ranks[-1]),
             beyond,
         )
 
@@ -365,7 +370,7 @@ def _errors(choice: RankChoice) -> tuple[int, ...]:
     nodes, found = choice.nodes(), dict[int | None, int]({None: 0})
     for place in sorted(range(len(nodes)), key=lambda place: nodes[place].depth):
         node = nodes[place]
-        missed = choice.miss(choice.estimates[node.depth], node.slope) + abs(choice.inward(place))
+        missed = choice.miss(choice.estimates[node.depth], node.slope) + choice.slack(node) + abs(choice.inward(place))
         found[place] = max(found[node.left], found[node.right]) + missed
     return tuple(found[place] for place in range(len(nodes)))
 

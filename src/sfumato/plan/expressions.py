@@ -9,6 +9,8 @@ from datetime import date
 from fractions import Fraction
 from typing import Literal, assert_never
 
+LONGEST_PATTERN, MOST_WILDCARDS = 200, 16
+
 ArithmeticOperator = Literal["+", "-", "*", "/"]
 ComparisonOperator = Literal["=", "<>", "<", "<=", ">", ">="]
 MatchKind = Literal["like", "starts", "ends", "contains"]
@@ -87,6 +89,10 @@ class OneOf:
     choices: tuple[Number | String | Day, ...]
 
 
+def fits(pattern: str) -> bool:
+    return len(pattern) <= LONGEST_PATTERN and pattern.count("%") + pattern.count("_") <= MOST_WILDCARDS
+
+
 @dataclass(frozen=True, slots=True)
 class Matches:
     """Whether a text is like a constant pattern (% any signs, _ one sign), or starts, ends with or contains it."""
@@ -94,6 +100,10 @@ class Matches:
     kind: MatchKind
     operand: "Expression"
     pattern: str
+
+    def __post_init__(self) -> None:
+        if not fits(self.pattern):
+            raise ValueError("a pattern is short: one row must not take a thousand times as long as another")
 
 
 @dataclass(frozen=True, slots=True)

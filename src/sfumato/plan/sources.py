@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Literal
 
 from sfumato.errors import SfumatoError, plan_refused
-from sfumato.plan.expressions import Condition, Expression
+from sfumato.plan.expressions import Call, Case, Column, Condition, Expression
 from sfumato.plan.lattice import Lattice
 from sfumato.schema.columns import LARGEST_INT, Category, Float, Identifier, Int, Text
 from sfumato.schema.columns import Column as Declared
@@ -103,8 +103,9 @@ def derive(source: Source, schema: Schema) -> Schema:
                 raise plan_refused("it protects another unit or asks another table")
             return schema.of_table(source)
         case Rows(source=inner, columns=computed):
-            derive(inner, schema)
-            return _of(schema, [(column.name, column.declared) for column in computed])
+            within = derive(inner, schema)
+            texts = {column.name: texts_in(column.value, within) for column in computed}
+            return _of(schema, [(column.name, column.declared) for column in computed], texts)
         case Lookup(source=inner, table=table, column=name, columns=taken):
             if table not in schema.lookups:
                 raise plan_refused("it looks up in a table that is not public")
@@ -112,14 +113,14 @@ def derive(source: Source, schema: Schema) -> Schema:
             # An engine would cast one side to the other, and fail on the rows where it cannot.
             if name not in left.columns or not comparable(left.columns[name], lookup.key_column):
                 raise plan_refused("it compares a key with something of another kind")
-            return _joined(left, lookup.all_columns, taken)
+            return _joined(left, schema.of_lookup(table), taken)
         case PerUnit(source=inner, columns=folded):
             rows = _person(schema).max_rows
             derive(inner, schema)
             return _of(schema, [(column.name, _fold_declared(column, rows)) for column in folded])
         case OnUnit(left=left, right=right, columns=taken):
             _person(schema)
-            return _joined(derive(left, schema), derive(right, schema).columns, taken)
+            return _joined(derive(left, schema), derive(right, schema), taken)
         case _:
             raise plan_refused(f"it holds an unknown {type(source).__name__}")
 
@@ -192,14 +193,32 @@ def _fold_declared(column: Folded, rows: int) -> Int | Float:
             raise plan_refused("it folds rows in an unknown way")
 
 
-def _joined(left: Schema, right: Mapping[str, Declared], taken: tuple[Taken, ...]) -> Schema:
+def texts_in(value: Expression, schema: Schema) -> int:
+    """How many columns and constants may stand one after the other in it."""
+    match value:
+        case Call(name="CONCAT", arguments=arguments):
+            return sum(texts_in(argument, schema) for argument in arguments)
+        case Call(arguments=arguments):
+            return max(texts_in(argument, schema) for argument in arguments)
+        case Case(branches=branches, otherwise=otherwise):
+            thens = [then for _, then in branches] + ([] if otherwise is None else [otherwise])
+            return max(texts_in(then, schema) for then in thens)
+        case Column(name=name):
+            return schema.texts.get(name, 1)
+        case _:
+            return 1
+
+
+def _joined(left: Schema, right: Schema, taken: tuple[Taken, ...]) -> Schema:
     for column in taken:
-        if column.column not in right:
+        if column.column not in right.columns:
             raise plan_refused("a join takes a column that is not there")
-    return _of(left, [*left.columns.items(), *((column.name, right[column.column]) for column in taken)])
+    texts = {column.name: right.texts.get(column.column, 1) for column in taken}
+    columns = [*left.columns.items(), *((column.name, right.columns[column.column]) for column in taken)]
+    return _of(left, columns, {**left.texts, **texts})
 
 
-def _of(schema: Schema, columns: Iterable[tuple[str, Declared]]) -> Schema:
+def _of(schema: Schema, columns: Iterable[tuple[str, Declared]], texts: Mapping[str, int] | None = None) -> Schema:
     """Engines do not tell capitals apart, and the unit id keeps its name in every source."""
     listed = dict(columns)
     names = {name.casefold() for name in listed}
@@ -207,4 +226,4 @@ def _of(schema: Schema, columns: Iterable[tuple[str, Declared]]) -> Schema:
     visible = {name.casefold() for name, declared in listed.items() if not isinstance(declared, Identifier)}
     if len(names) < len(listed) or visible & taken:
         raise plan_refused("a source has two columns of the same name")
-    return Schema(schema.table, schema.unit, listed)
+    return Schema(schema.table, schema.unit, listed, texts=texts or {})

@@ -210,7 +210,7 @@ def _bind_call(call: Call, schema: Schema) -> Call:
             bound.append(_bind_as(argument, how, schema))
         else:
             bound.append(check_constant(call.name, argument, how))
-    check_growth(call.name, tuple(bound))
+    check_growth(call.name, tuple(bound), schema)
     return Call(call.name, tuple(bound))
 
 

@@ -2,7 +2,7 @@
 
 from typing import assert_never
 
-from sfumato.plan.expressions import Call, Case, Expression, Number, String
+from sfumato.plan.expressions import Call, Expression, Number, String
 from sfumato.plan.functions import (
     FUNCTIONS,
     LARGEST_POWER,
@@ -12,7 +12,9 @@ from sfumato.plan.functions import (
     UNITS,
     Takes,
 )
+from sfumato.plan.sources import texts_in
 from sfumato.query.wordings import argument_wrong
+from sfumato.schema.table import Schema
 
 MOST_PARTS = 16  # of texts put together: one row must not need a thousand times the memory of another
 
@@ -68,22 +70,11 @@ def _one_of(name: str, argument: Expression, known: tuple[str, ...]) -> String:
     raise argument_wrong(name, f"one of {', '.join(repr(each) for each in known)} as its first argument")
 
 
-def check_growth(name: str, arguments: tuple[Expression, ...]) -> None:
-    """A text may not become much longer than what it was made of: memory would tell of single rows."""
+def check_growth(name: str, arguments: tuple[Expression, ...], schema: Schema) -> None:
+    """A text may not become much longer than what it was made of: memory and time would tell of single rows."""
     if name == "REPLACE":
         old, new = (argument.value for argument in arguments[1:] if isinstance(argument, String))
         if not old or len(new.encode()) > len(old.encode()):
             raise argument_wrong(name, "a text to replace, and one to put there that is no longer")
-    if name == "CONCAT" and sum(_texts(argument) for argument in arguments) > MOST_PARTS:
-        raise argument_wrong(name, f"at most {MOST_PARTS} texts in all")
-
-
-def _texts(value: Expression) -> int:
-    """How many columns and constants may be put together in it."""
-    match value:
-        case Call(name="CONCAT" | "REPLACE" | "UPPER" | "LOWER" | "TRIM" | "COALESCE" | "NULLIF", arguments=arguments):
-            return sum(_texts(argument) for argument in arguments)
-        case Case(branches=branches, otherwise=otherwise):
-            return sum(_texts(then) for _, then in branches) + (0 if otherwise is None else _texts(otherwise))
-        case _:
-            return 1
+    if name == "CONCAT" and sum(texts_in(argument, schema) for argument in arguments) > MOST_PARTS:
+        raise argument_wrong(name, f"at most {MOST_PARTS} texts in all, those of sub-queries included")

@@ -65,8 +65,8 @@ def _value(column: QuantileColumn, cell: Fraction, rounded: Any) -> float:
         place = (1 if place > 0 else -1) * step * Fraction(expm1(abs(place)))
     if not column.quantile.whole:
         return float(place)
-    nearest = int(rounded(place + HALF if rounded is floor else place - HALF))
     # Whole numbers lie in the middle of their cells.
+    nearest = int(rounded(place + HALF if rounded is floor else place - HALF))
     return nearest if step is not None else min(max(nearest, int(grid.lower + HALF)), int(grid.upper - HALF))
 
 

@@ -8,6 +8,8 @@ from sqlglot import exp
 
 from sfumato.errors import UsageError, not_supported, too_deep
 from sfumato.plan.expressions import (
+    LONGEST_PATTERN,
+    MOST_WILDCARDS,
     AllOf,
     AnyOf,
     Arithmetic,
@@ -28,6 +30,7 @@ from sfumato.plan.expressions import (
     Number,
     OneOf,
     String,
+    fits,
 )
 from sfumato.query.asked import Scope
 from sfumato.query.sql_functions import MARKS, NODES, read_bin, read_extract, read_function
@@ -183,6 +186,9 @@ def _matches(node: exp.Expr, alias: str, depth: int) -> Condition:
     text = str(read_text(pattern).value)
     if isinstance(node, exp.ILike):
         value, text = Call("LOWER", (value,)), lowered(text)
+    if not fits(text):
+        most = f"at most {LONGEST_PATTERN} characters, {MOST_WILDCARDS} of them % or _"
+        raise argument_wrong(type(node).__name__.upper(), f"a pattern of {most}")
     found = Matches(MATCHES[type(node)], value, text)
     return Not(found) if node.args.get("negate") else found
 

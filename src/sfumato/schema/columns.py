@@ -27,7 +27,7 @@ LARGEST_INT = 1 << 62
 class Int:
     """Whole numbers. With bounds they can be summed and grouped by.
 
-    With `private_bounds` in place of bounds, a sum finds them, with that part of its spend.
+    With `private_bounds` in place of bounds, a sum finds them, with that part of its spend; a median does without.
     """
 
     lower: Fraction | None
@@ -48,7 +48,7 @@ class Int:
 
 @dataclass(frozen=True, slots=True, init=False)
 class Float:
-    """Real numbers. With bounds they can be summed; with `private_bounds` a sum finds them."""
+    """Real numbers. With bounds they are summed; with `private_bounds` a sum finds them, a median does without."""
 
     lower: Fraction | None
     upper: Fraction | None

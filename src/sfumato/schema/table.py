@@ -19,6 +19,7 @@ class Schema:
     """A value that exists is valid: names are plain, and the unit id is no ordinary column.
 
     `spelt` says which columns other spellings mean after a join, in small letters; None when it is several.
+    `texts` says from how many texts a sub-query puts a column together.
     """
 
     table: str
@@ -27,6 +28,7 @@ class Schema:
     lookups: Mapping[str, Lookup] = field(default_factory=dict)
     tables: Mapping[str, Table] = field(default_factory=dict)
     spelt: Mapping[str, str | None] = field(default_factory=dict)
+    texts: Mapping[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         check_kind(self.unit, Unit, "unit", UNIT_EXAMPLE)
@@ -38,7 +40,7 @@ class Schema:
             if isinstance(self.unit, Person) and name == self.unit.id and not isinstance(column, Identifier):
                 raise unit_column_declared(name)
         self._check_beside()
-        for part in ("columns", "lookups", "tables", "spelt"):
+        for part in ("columns", "lookups", "tables", "spelt", "texts"):
             object.__setattr__(self, part, MappingProxyType(dict(getattr(self, part))))
 
     def _check_beside(self) -> None:
