@@ -38,6 +38,48 @@ def test_a_page_without_plotly_is_refused_before_it_is_paid(
     assert json.loads(shell("history", policy, "--format", "json")[1]) == []
 
 
+@pytest.mark.parametrize(
+    ("command", "options", "says"),
+    [
+        ("ask", ("--output", "missing/a"), "No such file or directory"),
+        ("ask", ("--output", "."), "Is a directory"),
+        ("ask", ("--output", "people.csv/a"), "Not a directory"),
+        ("ask", ("--output", 300 * "a"), "File name too long"),
+        ("ask", ("--script", "missing/a"), "No such file or directory"),
+        ("ask", ("--format", "html", "--output", "missing/a.html"), "No such file or directory"),
+        ("bounds", ("--output", "missing/q"), "No such file or directory"),
+        ("bounds", ("--plot", "x.pdf"), "x.pdf is neither .html nor .png nor .svg"),
+        ("bounds", ("--plot", "noext"), "noext is neither"),
+        ("bounds", ("--plot", "missing/x.png"), "No such file or directory"),
+        ("bounds", ("--plot", "x.svg"), 'pip install "sfumato[plot]"'),
+    ],
+)
+def test_a_place_that_cannot_be_written_is_refused_before_it_is_paid(
+    shell: Shell,
+    policy: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    command: str,
+    options: tuple[str, ...],
+    says: str,
+) -> None:
+    monkeypatch.chdir(policy.parent)
+    if says.startswith("pip"):
+        monkeypatch.setitem(__import__("sys").modules, "matplotlib", None)
+    before = sorted(policy.parent.iterdir())
+    code, out, err = shell(command, policy, COUNT if command == "ask" else "age", "--spend", "0.5", *options)
+    assert (code, out) == (2, "")
+    assert says in err
+    assert sorted(policy.parent.iterdir()) == before
+    assert json.loads(shell("history", policy, "--format", "json")[1]) == []
+
+
+def test_an_existing_file_is_written_anew(shell: Shell, policy: Path, tmp_path: Path) -> None:
+    place = tmp_path / "answer.csv"
+    place.write_text("old " * 1000, encoding="utf-8")
+    assert shell("ask", policy, COUNT, "--spend", "0.5", "--format", "csv", "--output", place)[0] == 0
+    assert place.read_text(encoding="utf-8").startswith("n,n_low,n_high\n")
+
+
 def test_the_script_repeats_the_question(shell: Shell, policy: Path, tmp_path: Path) -> None:
     place = tmp_path / "again.py"
     out = shell("ask", policy, BY_SEX, "--spend", "0.5", "--format", "json", "--script", place)[1]

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from sfumato.cli.output import as_csv, as_json, as_table, working, write
+from sfumato.cli.places import ready
 from sfumato.cli.spending import settled
 from sfumato.plots.style import plotly
 from sfumato.query.display import beside, ends, readable, sentences
@@ -45,6 +46,7 @@ def ask(
 ) -> None:
     """Ask a question, pay for it, get an answer with error bars."""
     check_confidence(confidence)
+    ready(output, script)
     if format is Format.html:
         plotly()  # what is missing is said before anything is paid
     with working("Asking …"), open_policy(policy, analyst=analyst) as session:

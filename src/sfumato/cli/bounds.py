@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from sfumato.cli.output import Format, as_csv, as_json, as_table, number, working, write
+from sfumato.cli.places import ready
 from sfumato.query.scan import Scan
 from sfumato.session import DEFAULT_ANALYST, open_policy
 
@@ -32,6 +33,7 @@ def bounds(
 
     sfumato bounds people.toml age --upper 150 --spend 0.1 --plot bounds.html
     """
+    ready(output, plot=plot)
     amount, end = number(spend, "spend"), None if upper is None else number(upper, "upper")
     with working("Asking …"), open_policy(policy, analyst=analyst) as session:
         scan = session.bounds(column, spend=amount, upper=end, points=points)
