@@ -81,22 +81,33 @@ def test_an_answer_without_rows_still_prints(by_sex: Answer) -> None:
 
 
 @pytest.mark.parametrize(
-    ("interval", "shown"),
+    ("interval", "value", "shown"),
     [
-        ((3, 13), 5),
-        ((3, 14), 5.5),
-        ((0.5, 1.5), 0.5),
-        (None, "–"),
-        ((None, 5), "≤ 5"),
-        ((2.5, float("inf")), "≥ 2.50"),
-        ((None, None), "–"),
-        ([(0, 2), (0, 10)], 5),
-        ([(None, None)], "–"),
-        ([], "–"),
+        ((3, 13), 8, 5),
+        ((3, 13), 4, 9),
+        ((3, 13), 12, 9),
+        ((0.5, 1.5), 0.75, 0.75),
+        (None, 8, "–"),
+        ((None, 5), 3, "≤ 5"),
+        ((2.5, float("inf")), 3.0, "≥ 2.50"),
+        ((None, None), 3, "–"),
+        ([(0, 2), (0, 10)], [{"share": 1}, {"share": 2}], 8),
+        ([(None, None)], [{"share": 1}], "–"),
+        ([], [], "–"),
     ],
 )
-def test_half_of_an_error_bar(interval: Any, shown: Any) -> None:
-    assert display.half(interval) == shown
+def test_a_number_and_its_margin_hold_the_interval(interval: Any, value: Any, shown: Any) -> None:
+    found = display.margin(interval, value)
+    assert found == shown
+    assert type(found) is type(shown)
+
+
+def test_the_margin_is_shown_everywhere() -> None:
+    """A value that is not in the middle: 30 in (28, 40) is ±10, not ±6."""
+    answer = made([{"q": 30}], [{"q": (28, 40)}])
+    assert str(answer).splitlines()[2].split() == ["30", "10"]
+    for html in (answer.to_html(), answer._repr_html_()):
+        assert [cell.text for cell in read(html).all("td")] == ["30", "10"]
 
 
 def test_lists_are_small_bars() -> None:

@@ -21,8 +21,8 @@ SMALL = 0.1  # below it two digits are shown, wherever they begin
 Rows = tuple[list[str], list[dict[str, Any]]]
 
 
-def beside(answer: "Answer", parts: Mapping[str, Callable[[Any], Any]], confidence: float) -> Rows:
-    """The rows with parts of each interval beside its number, under names that hide no other column."""
+def beside(answer: "Answer", parts: Mapping[str, Callable[[Any, Any], Any]], confidence: float) -> Rows:
+    """The rows with parts of each interval (and its number) beside the number, under names that hide no other column."""
     names: dict[tuple[str, str], str] = {}
     columns = list(answer.columns)
     for column in answer.measured:
@@ -33,7 +33,7 @@ def beside(answer: "Answer", parts: Mapping[str, Callable[[Any], Any]], confiden
             names[column, part] = name
             columns.insert(columns.index(column) + 1 if part == "±" else len(columns), name)
     rows = [
-        {**row, **{name: parts[part](interval[column]) for (column, part), name in names.items()}}
+        {**row, **{name: parts[part](interval[column], row[column]) for (column, part), name in names.items()}}
         for row, interval in zip(answer.rows, answer.interval(confidence), strict=True)
     ]
     return columns, rows
@@ -41,16 +41,16 @@ def beside(answer: "Answer", parts: Mapping[str, Callable[[Any], Any]], confiden
 
 def readable(answer: "Answer", confidence: float) -> Rows:
     """The rows with `±` beside each number, and lists drawn as small bars."""
-    columns, rows = beside(answer, {"±": half}, confidence)
+    columns, rows = beside(answer, {"±": margin}, confidence)
     return columns, [
         {name: blocks(cell) if isinstance(cell, list) else cell for name, cell in row.items()} for row in rows
     ]
 
 
-def ends(place: int) -> Callable[[Any], Any]:
+def ends(place: int) -> Callable[[Any, Any], Any]:
     """The low (0) or the high (1) end of an interval; of a list of intervals, the list of these ends."""
 
-    def end(interval: Any) -> Any:
+    def end(interval: Any, _: Any) -> Any:
         if interval is None:
             return None
         return [pair[place] for pair in interval] if isinstance(interval, list) else interval[place]
@@ -58,19 +58,21 @@ def ends(place: int) -> Callable[[Any], Any]:
     return end
 
 
-def half(interval: Any) -> Any:
-    """Half the width of an interval, the widest half of several; one end where the other is unknown."""
+def margin(interval: Any, value: Any) -> Any:
+    """How far the farther end of an interval lies from its number: number ± margin holds all of it.
+
+    Of a list the widest; one end where the other is unknown.
+    """
     if interval is None:
         return NONE
     if isinstance(interval, list):
-        halves = [half(pair) for pair in interval]
-        return max((found for found in halves if not isinstance(found, str)), default=NONE)
+        margins = [margin(pair, part) for pair, part in zip(interval, heights(value), strict=True)]
+        return max((found for found in margins if not isinstance(found, str)), default=NONE)
     low, high = interval
     known = [end is not None and isfinite(end) for end in interval]
     if not all(known):
         return f"≥ {_number(low)}" if known[0] else f"≤ {_number(high)}" if known[1] else NONE
-    width = (high - low) / 2
-    return int(width) if isinstance(low, int) and width.is_integer() else width
+    return max(value - low, high - value)
 
 
 def blocks(cell: list[dict[str, Any]]) -> str:
