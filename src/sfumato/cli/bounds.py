@@ -54,7 +54,7 @@ def _rendered(scan: Scan, format: Format) -> str:
         return as_csv(list(rows[0]), rows)
     shown = rows[:: -(-len(rows) // SHOWN)]
     footer = (
-        f"Recommended upper bound of {scan.column}: {scan.recommended:g}. ± at 95 %; values below 0 count as 0.\n"
+        f"{scan.says()}\n± at 95 %; values below 0 count as 0.\n"
         + ("Asked before: free. " if scan.cached else f"Cost {scan.cost} for all {len(rows)} sums. ")
         + f"Left {scan.left}."
     )

@@ -22,7 +22,7 @@ Rows = tuple[list[str], list[dict[str, Any]]]
 
 
 def beside(answer: "Answer", parts: Mapping[str, Callable[[Any, Any], Any]], confidence: float) -> Rows:
-    """The rows with parts of each interval (and its number) beside the number, under names that hide no other column."""
+    """The rows with parts of each interval and number beside the number, under names that hide no other column."""
     names: dict[tuple[str, str], str] = {}
     columns = list(answer.columns)
     for column in answer.measured:
