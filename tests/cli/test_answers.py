@@ -100,6 +100,20 @@ def test_the_table_says_what_is_hidden_and_how_many_fit(shell: Shell, policy: Pa
     ]
 
 
+def test_bins_have_their_numbers_in_every_format(shell: Shell, policy: Path) -> None:
+    question = "SELECT sex, HISTOGRAM(age, 30) AS h FROM people GROUP BY sex"
+    bins = json.loads(shell("ask", policy, question, "--spend", "0.5", "--format", "json")[1])["rows"]
+    table = shell("ask", policy, question, "--spend", "0.5")[1]
+    first = bins[0]["h"][0]
+    assert re.search(rf"f +│ {first['low']} to {first['high']} +│ +{first['count']} │", table)
+    more = sum(len(row["h"]) for row in bins) - 20
+    assert f"… {more} more: --format json" in table
+    header, *lines = shell("ask", policy, question, "--spend", "0.5", "--format", "csv")[1].splitlines()
+    assert header == "sex,h_from,h_to,h,h_low,h_high"
+    assert len(lines) == more + 20
+    assert lines[0].startswith(f"f,{first['low']},{first['high']},{first['count']},")
+
+
 def test_an_answer_without_rows_prints_in_every_format(shell: Shell, policy: Path) -> None:
     question = f"{BY_SEX} HAVING COUNT(*) > 1000000"
     for form in ("table", "csv", "json", "html"):

@@ -126,14 +126,65 @@ def test_cells_of_every_kind_print_and_leave_as_json() -> None:
         [{"h": pairs, "mode": None, "low": (None, 4)}],
         keys=("sex",),
     )
-    line = str(answer).splitlines()[2]
-    assert line.split() == ["f", "▂▁█", "5", "red", "–", "–", "≤", "4"]
+    lines = str(answer).splitlines()
+    assert lines[2].split() == ["f", "▂▁█", "5", "red", "–", "–", "≤", "4"]
     content = json.loads(json.dumps(answer.to_dict()))
     assert content["rows"][0]["h"] == BINS
     assert content["intervals"] == [{"h": [list(pair) for pair in pairs], "mode": None, "low": [None, 4]}]
-    page = answer.to_html()
-    assert "▂▁█" in page
-    assert "▂▁█" in answer._repr_html_()
+    assert lines[3:9] == [
+        *(
+            "",
+            "h:",
+            "sex  range     count  ±",
+            "───  ────────  ─────  ─",
+            "f    0 to 10       5  5",
+            "f    10 to 20     -2  5",
+        ),
+    ]
+    for html in (answer.to_html(), answer._repr_html_()):
+        assert "▂▁█" in html
+        assert [cell.text for cell in read(html).all("td")][-4:] == ["f", "20 to 30", "40", "5"]
+
+
+def test_bins_and_points_are_listed_with_their_margins() -> None:
+    wholes = [{"low": 1, "high": 1, "count": 3}, {"low": 2, "high": 3, "count": 4}]
+    long = [{"at": place / 10, "share": place / 100} for place in range(50)]
+    answer = made(
+        [{"count": key, "h": wholes, "c": long} for key in "ab"],
+        [{"h": None, "c": [(0.0, 1.0)] * 50}] * 2,
+        keys=("count",),
+    )
+    bins, points = display.listed(answer, 0.95, 60)
+    assert (bins.column, bins.columns, bins.more, bins.rest) == ("h", ["count", "range", "count_", "±"], 0, [])
+    assert [list(row.values()) for row in bins.rows[:2]] == [["a", "1", 3, "–"], ["a", "2 to 3", 4, "–"]]
+    assert (points.columns, len(points.rows), points.more) == (["count", "up to", "share", "±"], 60, 40)
+    assert list(points.rows[-1].values()) == ["b", "0.9", 0.09, 0.91]
+    assert "… 80 more: --format json, or answer.rows" in str(answer)
+    assert "… 40 more" not in answer.to_html()
+    assert "… 9,000 more" in made([{"c": long}] * 200, [{"c": None}] * 200).to_html()
+
+
+def test_one_column_of_lists_is_told_row_by_row() -> None:
+    answer = made(
+        [{"k": "a", "h": BINS[:2], "n": 5}, {"k": "b", "h": BINS[2:], "n": 6}],
+        [{"h": [(0, 10), (-7, 3)], "n": (4, 6)}, {"h": None, "n": (5, 7)}],
+        keys=("k",),
+    )
+    both = display.beside(answer, {"low": display.ends(0), "high": display.ends(1)}, 0.95)
+    columns, rows = display.long(answer, *both)
+    assert columns == ["k", "h_from", "h_to", "h", "n", "h_low", "h_high", "n_low", "n_high"]
+    assert [[row[name] for name in columns] for row in rows] == [
+        ["a", 0.0, 10.0, 5, 5, 0, 10, 4, 6],
+        ["a", 10.0, 20.0, -2, 5, -7, 3, 4, 6],
+        ["b", 20.0, 30.0, 40, 6, None, None, 5, 7],
+    ]
+    points = made([{"c": POINTS}], [{"c": [(0, 1)] * 3}])
+    assert display.long(points, ["c"], points.rows) == (
+        ["c_at", "c"],
+        [{"c_at": point["at"], "c": point["share"]} for point in POINTS],
+    )
+    for plain in (made([{"n": 5}], [{"n": (4, 6)}]), made([{"c": POINTS, "h": BINS}], [{"c": None, "h": None}])):
+        assert display.long(plain, list(plain.columns), plain.rows) == (list(plain.columns), plain.rows)
 
 
 @pytest.mark.parametrize(
@@ -192,7 +243,7 @@ def test_no_name_and_no_key_runs_as_a_script(monkeypatch: pytest.MonkeyPatch) ->
     assert len(page.all("script")) == 4  # plotly.js, page.js and two figures
     fragment = read(answer._repr_html_())
     assert {element.tag for element in fragment.elements} <= {
-        *("div", "table", "thead", "tbody", "tr", "th", "td", "p", "small", "br"),
+        *("caption", "div", "table", "thead", "tbody", "tr", "th", "td", "p", "small", "br"),
     }
     assert any(EVIL in cell.text for cell in fragment.all("td"))
     # The same check finds a page that forgets to escape.

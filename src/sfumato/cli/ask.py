@@ -11,7 +11,7 @@ from sfumato.cli.output import as_csv, as_json, as_table, working, write
 from sfumato.cli.places import ready
 from sfumato.cli.spending import settled
 from sfumato.plots.style import plotly
-from sfumato.query.display import beside, ends, readable, sentences
+from sfumato.query.display import MOST_LISTED, beside, ends, listed, long, readable, sentences
 from sfumato.query.finish import Answer, check_confidence
 from sfumato.session import DEFAULT_ANALYST, open_policy
 
@@ -62,12 +62,17 @@ def _rendered(answer: Answer, confidence: float, format: Format, chosen: str) ->
         case Format.json:
             return as_json(answer.to_dict(confidence))
         case Format.csv:
-            columns, rows = beside(answer, {"low": ends(0), "high": ends(1)}, confidence)
+            columns, rows = long(answer, *beside(answer, {"low": ends(0), "high": ends(1)}, confidence))
             return as_csv(columns, [{name: _flat(cell) for name, cell in row.items()} for row in rows])
         case Format.html:
             return answer.to_html(confidence=confidence)
         case Format.table:
-            return as_table(*readable(answer, confidence), footer=chosen + "\n".join(sentences(answer, confidence)))
+            bins = [
+                as_table(part.columns, part.rows, title=part.column, footer="\n".join(part.rest))
+                for part in listed(answer, confidence, MOST_LISTED)
+            ]
+            said = chosen + "\n".join(sentences(answer, confidence)) + "\n"
+            return "".join([as_table(*readable(answer, confidence)), *bins, said])
 
 
 def _flat(cell: Any) -> Any:

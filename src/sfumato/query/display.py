@@ -1,6 +1,7 @@
 """An answer for people: rows with their error bars, sentences about price and limits, a page."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from html import escape
 from math import isfinite
 from typing import TYPE_CHECKING, Any
@@ -14,11 +15,27 @@ if TYPE_CHECKING:
 
 MOST_IN_NOTEBOOK = 100
 MOST_ON_PAGE = 1000
+MOST_LISTED = 20
 MOST_BLOCKS = 24
 BLOCKS = "▁▂▃▄▅▆▇█"
 NONE = "–"
+PLAIN = 1e8  # from here on numbers are shown without a fraction
 SMALL = 0.1  # below it two digits are shown, wherever they begin
 Rows = tuple[list[str], list[dict[str, Any]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """The bins or points of a column as rows, and how many more there are."""
+
+    column: str
+    columns: list[str]
+    rows: list[dict[str, Any]]
+    more: int
+
+    @property
+    def rest(self) -> list[str]:
+        return [f"… {self.more:,} more: --format json, or answer.rows"] if self.more else []
 
 
 def beside(answer: "Answer", parts: Mapping[str, Callable[[Any, Any], Any]], confidence: float) -> Rows:
@@ -27,9 +44,7 @@ def beside(answer: "Answer", parts: Mapping[str, Callable[[Any, Any], Any]], con
     columns = list(answer.columns)
     for column in answer.measured:
         for part in parts:
-            name = f"{column} {part}" if part == "±" else f"{column}_{part}"
-            while name in columns:
-                name += "_"
+            name = _unused(f"{column} {part}" if part == "±" else f"{column}_{part}", columns)
             names[column, part] = name
             columns.insert(columns.index(column) + 1 if part == "±" else len(columns), name)
     rows = [
@@ -45,6 +60,64 @@ def readable(answer: "Answer", confidence: float) -> Rows:
     return columns, [
         {name: blocks(cell) if isinstance(cell, list) else cell for name, cell in row.items()} for row in rows
     ]
+
+
+def listed(answer: "Answer", confidence: float, most: int) -> list[Listed]:
+    """Under each column of lists its bins or points as rows of their own, with ±; and how many are left out."""
+    found = []
+    keys = [name for name in answer.columns if name not in answer.measured]
+    for column in answer.measured:
+        cells = [row[column] for row in answer.rows]
+        if not any(isinstance(cell, list) and cell for cell in cells):
+            continue
+        columns = list(keys)
+        what = "count" if any("count" in part for cell in cells for part in cell) else "share"
+        for name in ("range" if what == "count" else "up to", what, "±"):
+            columns.append(_unused(name, columns))
+        rows = [
+            [*(row[key] for key in keys), _place(part), part[what], margin(pair, part[what])]
+            for row, intervals in zip(answer.rows, answer.interval(confidence), strict=True)
+            for part, pair in zip(row[column], intervals[column] or [None] * len(row[column]), strict=True)
+        ]
+        shown = [dict(zip(columns, row, strict=True)) for row in rows[:most]]
+        found.append(Listed(column, columns, shown, len(rows) - len(shown)))
+    return found
+
+
+def _place(part: Mapping[str, Any]) -> str:
+    """Where a bin or a point lies."""
+    if "at" in part:
+        return _end(part["at"])
+    return _end(part["low"]) if part["low"] == part["high"] else f"{_end(part['low'])} to {_end(part['high'])}"
+
+
+def _end(value: float) -> str:
+    return f"{value:,.0f}" if abs(value) >= PLAIN else f"{value:,.8g}"
+
+
+def _unused(name: str, columns: Sequence[str]) -> str:
+    while name in columns:
+        name += "_"
+    return name
+
+
+def long(answer: "Answer", columns: list[str], rows: list[dict[str, Any]]) -> Rows:
+    """Rows with one column of lists told bin by bin or point by point; as they are if there is none, or several."""
+    lists = [name for name in answer.measured if any(isinstance(row[name], list) for row in rows)]
+    if len(lists) != 1:
+        return columns, rows
+    (name,) = lists
+    drawn = any("low" in part for row in rows for part in row[name])
+    words = {"from": "low", "to": "high"} if drawn else {"at": "at"}
+    places = {_unused(f"{name}_{word}", columns): part for word, part in words.items()}
+    first = columns.index(name)
+    spread = []
+    for row in rows:
+        for number, part in enumerate(row[name]):
+            told = {column: cell[number] if isinstance(cell, list) else cell for column, cell in row.items()}
+            at = {column: part[key] for column, key in places.items()}
+            spread.append({**told, **at, name: heights([part])[0]})
+    return [*columns[:first], *places, *columns[first:]], spread
 
 
 def ends(place: int) -> Callable[[Any, Any], Any]:
@@ -107,25 +180,31 @@ def more_in_words(more: int) -> str:
 
 def as_text(answer: "Answer", confidence: float) -> str:
     """A table in plain characters and the sentences under it."""
-    columns, rows = readable(answer, confidence)
+    lines = _lines(*readable(answer, confidence))
+    for part in listed(answer, confidence, MOST_LISTED):
+        lines += ["", f"{part.column}:", *_lines(part.columns, part.rows), *part.rest]
+    return "\n".join([*lines, *sentences(answer, confidence)])
+
+
+def _lines(columns: list[str], rows: list[dict[str, Any]]) -> list[str]:
     cells = [[_shown(row[name]) for name in columns] for row in rows]
     right = [all(isinstance(row[name], int | float) for row in rows) for name in columns]
     widths = [max(len(line[place]) for line in [columns, *cells]) for place in range(len(columns))]
-    lines = [
+    return [
         "  ".join(
             cell.rjust(width) if numeric else cell.ljust(width)
             for cell, width, numeric in zip(line, widths, right, strict=True)
         ).rstrip()
         for line in [columns, ["─" * width for width in widths], *cells]
     ]
-    return "\n".join([*lines, *sentences(answer, confidence)])
 
 
 def as_fragment(answer: "Answer", confidence: float) -> str:
     """For a notebook: a table and its sentences, every text escaped, no script and nothing fetched."""
     shown, hidden = _table(answer, confidence, MOST_IN_NOTEBOOK)
     lines = [*hidden, *sentences(answer, confidence)]
-    return f"<div>{table(shown)}<p><small>{'<br>'.join(escape(line) for line in lines)}</small></p></div>"
+    bins = "".join(table(block) for block in _bins(answer, confidence, MOST_IN_NOTEBOOK) if isinstance(block, Table))
+    return f"<div>{table(shown)}{bins}<p><small>{'<br>'.join(escape(line) for line in lines)}</small></p></div>"
 
 
 def as_page(answer: "Answer", confidence: float) -> str:
@@ -143,7 +222,7 @@ def as_page(answer: "Answer", confidence: float) -> str:
     return page(
         "An answer with its error bars",
         [
-            Section("The answer", [*drawn, shown, *hidden]),
+            Section("The answer", [*drawn, shown, *hidden, *_bins(answer, confidence, MOST_ON_PAGE)]),
             Section("What the error bars cover", [covers, *answer.notes]),
             Section("What it cost", [*sentences(answer, confidence)[:2], price_in_words(answer.cost)]),
         ],
@@ -165,6 +244,14 @@ def _table(answer: "Answer", confidence: float, most: int) -> tuple[Table, list[
     cells = [[_cell(row[name]) for name in columns] for row in rows[:most]]
     hidden = [f"The first {most:,} of {len(rows):,} rows."] if len(rows) > most else []
     return Table(columns, cells), hidden
+
+
+def _bins(answer: "Answer", confidence: float, most: int) -> list[Block]:
+    found: list[Block] = []
+    for part in listed(answer, confidence, most):
+        cells = [[_cell(row[name]) for name in part.columns] for row in part.rows]
+        found += [Table(part.columns, cells, part.column), *part.rest]
+    return found
 
 
 def _cell(value: Any) -> str | int:
