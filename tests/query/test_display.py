@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import replace
-from datetime import date
 from typing import Any
 
 import pytest
@@ -265,10 +264,13 @@ def test_whole_numbers_and_dates_are_steps_in_a_band() -> None:
     lower, upper, line = answer.plot().data
     assert (list(line.x), list(line.y), line.line.shape) == ([1, 2, 3], [10, 30, 20], "hvh")
     assert [(low, high) for low, high in zip(lower.y, upper.y, strict=True)] == [row["n"] for row in answer.interval()]
-    days = [date(2026, 1, day) for day in (3, 1, 2)]
-    dated = made([{"day": day, "n": day.day} for day in days], [{"n": (0, 5)}] * 3, keys=("day",))
-    assert list(dated.plot().data[2].x) == ["2026-01-01", "2026-01-02", "2026-01-03"]
-    assert list(dated.plot().data[2].y) == [1, 2, 3]
+    days = walk("SELECT DATE_TRUNC('year', born) AS year, COUNT(*) AS n FROM people GROUP BY DATE_TRUNC('year', born)")
+    dated = answered(days, [(place,) for place in range(100)])
+    assert list(dated.plot().data[2].x[:2]) == ["1920-01-01", "1921-01-01"]
+    assert list(dated.plot().data[2].y[:3]) == [0, 1, 2]
+    for texts in (["2026-01-03", "2026-01-01", "today"], ["2026-01-03", "2026-01-01", "2026-13-01"]):
+        mixed = made([{"day": text, "n": 1} for text in texts], [{"n": (0, 5)}] * 3, keys=("day",))
+        assert mixed.plot().data[0].type == "bar"
 
 
 def test_two_numbers_or_two_keys_are_bars() -> None:
@@ -290,23 +292,41 @@ def test_bins_of_whole_numbers_touch() -> None:
     bins = [{"low": 1, "high": 1, "count": 3}, {"low": 2, "high": 3, "count": 4}]
     (drawn,) = made([{"h": bins}], [{"h": [(2, 4), (3, 5)]}]).plot().data
     assert (list(drawn.x), list(drawn.width)) == ([1, 2.5], [1, 2])
-    first, _ = made([{"k": k, "h": bins} for k in "ab"], [{"h": None}] * 2, keys=("k",)).plot().data
-    assert list(first.x) == [0.5, 1.5, 3.5]
+    first, _ = groups(made([{"k": k, "h": bins} for k in "ab"], [{"h": None}] * 2, keys=("k",)))
+    assert list(first[2].x) == [0.5, 1.5, 3.5]
 
 
-def test_histograms_of_groups_are_steps_each() -> None:
-    answer = made([{"k": k, "h": BINS} for k in "ab"], [{"h": None}] * 2, keys=("k",))
-    first, second = answer.plot().data
+def groups(answer: Answer) -> list[Any]:
+    """The traces of each group: the low and the high end of its band, and its line."""
+    traces = answer.plot().data
+    return [traces[place : place + 3] for place in range(0, len(traces), 3)]
+
+
+def test_histograms_of_groups_are_steps_each_in_its_band() -> None:
+    answer = made([{"k": k, "h": BINS} for k in "ab"], [{"h": [(0, 10), (-7, 3), (35, 45)]}] * 2, keys=("k",))
+    (low, high, first), (_, _, second) = groups(answer)
     assert (first.name, second.name) == ("a", "b")
     assert (list(first.x), list(first.y)) == ([0, 10, 20, 30], [5, -2, 40, 40])
+    assert (list(low.y), list(high.y)) == ([0, -7, 35, 35], [10, 3, 45, 45])
+    assert (high.fillcolor, list(high.x)) == ("rgba(124,131,200,0.25)", list(first.x))
+
+
+@pytest.mark.parametrize("call", ["HISTOGRAM", "CDF"])
+@pytest.mark.parametrize(("value", "says"), [("age", "age"), ("age + visit", "the expression of age, visit")])
+def test_the_axis_says_what_is_along_it(call: str, value: str, says: str) -> None:
+    walked = walk(f"SELECT {call}({value}, 4) AS h FROM people")
+    drawn = answered(walked, [((5,) * 4,)]).plot()
+    assert drawn.layout.xaxis.title.text == says
 
 
 def test_a_cdf_is_steps_up() -> None:
     lower, upper, line = made([{"c": POINTS}], [{"c": [(0.0, 0.2), (0.4, 0.6), (1.0, 1.0)]}]).plot().data
     assert (list(line.x), list(line.y), line.line.shape) == ([0, 10, 20], [0.1, 0.5, 1.0], "hv")
     assert (list(lower.y), list(upper.y)) == ([0.0, 0.4, 1.0], [0.2, 0.6, 1.0])
-    groups = made([{"k": k, "c": POINTS} for k in "ab"], [{"c": [(0, 1)] * 3}] * 2, keys=("k",))
-    assert [trace.name for trace in groups.plot().data] == ["a", "b"]
+    both = made([{"k": k, "c": POINTS} for k in "ab"], [{"c": [(0, 1)] * 3}] * 2, keys=("k",))
+    (low, high, first), (_, _, second) = groups(both)
+    assert (first.name, second.name) == ("a", "b")
+    assert (list(low.y), list(high.y)) == ([0, 0, 0], [1, 1, 1])
 
 
 def test_an_end_that_is_unknown_gets_no_whisker() -> None:
@@ -327,4 +347,4 @@ def test_what_is_no_number_is_not_drawn(cell: Any) -> None:
 
 def test_labels_are_shown_and_not_read() -> None:
     answer = made([{"k": EVIL, "h": BINS}, {"k": "b", "h": BINS}], [{"h": None}] * 2, keys=("k",))
-    assert "<" not in answer.plot().data[0].name
+    assert "<" not in answer.plot().data[2].name

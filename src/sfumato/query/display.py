@@ -234,8 +234,6 @@ def as_page(answer: "Answer", confidence: float) -> str:
 def _takeaway(answer: "Answer", column: str, confidence: float) -> str:
     keys = [name for name in answer.columns if name not in answer.measured]
     what = f"{column} by {', '.join(keys)}" if keys else column
-    if len(answer.rows) > 1 and isinstance(answer.rows[0][column], list):
-        return f"{what}; the numbers have noise in them"
     return f"{what}; noise stays inside the error bars in {100 * confidence:g} of 100 cases"
 
 
