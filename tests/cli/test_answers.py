@@ -143,15 +143,65 @@ def test_an_error_instead_of_a_spend(shell: Shell, policy: Path) -> None:
         (("--error", "ten"), 2, "error"),
         (("--error", "10"), 2, "several numbers"),
         (("--error", "10", "--column", "income"), 3, "depends on the answer"),
+        (("--error", "10", "--column", "city"), 3, "a most frequent value is right or wrong"),
+        (("--error", "10"), 2, "--column n, in Python column="),
+        (("--spend", "0.5", "--column", "n"), 2, "there is no --error"),
+        (("--spend", "0.5", "--delta", "1e-9"), 2, "discovers no keys"),
+        (("--spend", "0.5", "--delta", "much"), 2, "delta must be a number"),
     ],
 )
 @pytest.mark.parametrize("command", ["ask", "explain"])
 def test_errors_that_cannot_be_bought(
     shell: Shell, policy: Path, command: str, options: tuple[str, ...], code: int, says: str
 ) -> None:
-    found, out, err = shell(command, policy, BY_SEX, *options)
+    found, out, err = shell(command, policy, BY_SEX.replace("AVG", "MODE(sex) AS city, AVG"), *options)
     assert (found, out) == (code, "")
     assert says in err
+
+
+BY_CITY = "SELECT city, COUNT(*) AS n FROM people GROUP BY city"
+
+
+@pytest.fixture
+def discovering(policy: Path) -> Path:
+    policy.write_text(policy.read_text(encoding="utf-8").replace("epsilon = 3", "epsilon = 3\ndelta = 1e-6"))
+    return policy
+
+
+def test_the_delta_for_keys_can_be_named(shell: Shell, discovering: Path) -> None:
+    asked = ("ask", discovering, BY_CITY, "--spend", "1", "--delta", "4e-7", "--format", "json")
+    assert json.loads(shell(*asked)[1])["cost"]["delta"] == pytest.approx(9e-7)
+    assert "delta 9e-07" in shell("explain", discovering, BY_CITY, "--spend", "1", "--delta", "4e-7")[1]
+    by_error = ("explain", discovering, BY_CITY, "--error", "50", "--delta", "4e-7", "--format", "json")
+    assert json.loads(shell(*by_error)[1])["cost"]["delta"] == pytest.approx(9e-7)
+
+
+def test_what_is_left_for_keys_is_shown(shell: Shell, policy: Path, discovering: Path) -> None:
+    def left() -> tuple[float, str]:
+        table = shell("budget", discovering)[1]
+        line = next(line for line in table.splitlines() if "left for keys" in line)
+        assert "left for keys,," in shell("budget", discovering, "--format", "csv")[1]
+        return json.loads(shell("budget", discovering, "--format", "json")[1])["left_for_keys"], line.split("│")[
+            3
+        ].strip()
+
+    assert left() == (5e-7, "5e-07")
+    assert shell("ask", discovering, BY_CITY, "--spend", "0.5", "--delta", "4e-7")[0] == 0
+    assert left() == (pytest.approx(1e-7), "1e-07")
+    code, _, err = shell("ask", discovering, BY_CITY, "--spend", "0.6", "--delta", "2e-7")
+    assert code == 4
+    assert "takes a delta of 2e-07; 1e-07 is left" in err
+    assert "--delta, in Python spend=sf.Spend(epsilon, delta)" in err
+    assert shell("ask", discovering, BY_CITY, "--spend", "0.6", "--delta", "1e-7")[0] == 0
+    assert left() == (0.0, "0")
+    code, _, err = shell("ask", discovering, BY_CITY, "--spend", "0.7")
+    assert (code, "smaller" in err) == (4, False)
+    assert "raise the delta of the limit" in err
+
+
+def test_without_delta_nothing_is_left_for_keys(shell: Shell, policy: Path) -> None:
+    assert "keys" not in shell("budget", policy)[1]
+    assert json.loads(shell("budget", policy, "--format", "json")[1])["left_for_keys"] is None
 
 
 def test_the_budget_says_how_many_more_fit(shell: Shell, policy: Path) -> None:

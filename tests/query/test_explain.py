@@ -51,6 +51,12 @@ def test_the_expected_error_is_that_of_the_noise(budget: sf.Budget) -> None:
     assert list(told.expected_error) == ["n", "s", "a", "m"]
 
 
+def test_a_most_frequent_value_has_no_error_bar() -> None:
+    lines = str(explained("SELECT MODE(sex) AS m, AVG(age) AS a FROM people")).splitlines()
+    assert "  m: none" in lines
+    assert "  a: depends on the answer" in lines
+
+
 def test_what_people_read() -> None:
     lines = str(explained()).splitlines()
     assert lines[:6] == [

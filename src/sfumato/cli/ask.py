@@ -34,6 +34,10 @@ def ask(
     spend: Annotated[str | None, typer.Option(help="How much epsilon this question may cost, e.g. 0.5.")] = None,
     error: Annotated[str | None, typer.Option(help="Spend what brings the error bar down to this, e.g. 10.")] = None,
     column: Annotated[str | None, typer.Option(help="Whose error bar, if the question has several numbers.")] = None,
+    delta: Annotated[
+        str | None,
+        typer.Option(help="Delta for discovering keys, e.g. 1e-9 (default: a fiftieth of the pot for keys)."),
+    ] = None,
     analyst: Annotated[str, typer.Option(help="Who is asking.")] = DEFAULT_ANALYST,
     fresh: Annotated[bool, typer.Option("--fresh", help="Pay again for a question asked before.")] = False,
     request: Annotated[str | None, typer.Option(help="An id that makes a retry free.")] = None,
@@ -50,7 +54,9 @@ def ask(
     if format is Format.html:
         plotly()  # what is missing is said before anything is paid
     with working("Asking …"), open_policy(policy, analyst=analyst) as session:
-        amount, chosen = settled(session, question, spend, error, column, confidence)
+        amount, chosen = settled(
+            session, question, spend=spend, error=error, column=column, delta=delta, confidence=confidence
+        )
         answer = session.ask(question, spend=amount, fresh=fresh, request=request)
         write(_rendered(answer, confidence, format, chosen), output)
         if script is not None:

@@ -31,7 +31,17 @@ def budget(
     if format is Format.json:
         content = {name: {"epsilon": amount.epsilon, "delta": amount.delta} for name, amount in amounts.items()}
         write(
-            as_json({**content, "unit": unit, "analyst": analyst, "charges": questions, "spend": each, "more": more}),
+            as_json(
+                {
+                    **content,
+                    "left_for_keys": balance.left_for_keys if balance.limit.delta else None,
+                    "unit": unit,
+                    "analyst": analyst,
+                    "charges": questions,
+                    "spend": each,
+                    "more": more,
+                }
+            ),
             output,
         )
         return
@@ -39,13 +49,18 @@ def budget(
         {"": name, "epsilon": rounded_down(amount.epsilon, 9), "delta": f"{amount.delta:g}"}
         for name, amount in amounts.items()
     ]
+    if balance.limit.delta:
+        rows.append({"": "left for keys", "epsilon": "", "delta": f"{balance.left_for_keys:g}"})
     columns = ["", "epsilon", "delta"]
     if format is Format.csv:
         write(as_csv(columns, rows), output)
         return
     footer = f"Protects one {unit}. {questions} charge{'' if questions == 1 else 's'} so far."
     if balance.limit.delta:
-        footer += "\nSpent and left need not add up to the limit: many small questions cost less than their sum."
+        footer += (
+            "\nSpent and left need not add up to the limit: many small questions cost less than their sum."
+            "\nLeft for keys: the delta from which questions that discover keys take theirs."
+        )
     if more is not None:
         footer += (
             f"\nAbout {more:,} more question{'' if more == 1 else 's'} at epsilon {each:g} fit{'s' * (more == 1)}."

@@ -26,7 +26,7 @@ from sfumato.plan.nodes import (
 from sfumato.query.finish import CONFIDENCE
 from sfumato.query.notes import notes, price_in_words
 from sfumato.query.outputs import expected_error
-from sfumato.query.rewrite import FoundMeanColumn, KeyColumn, MeanColumn, OutputColumn, SpreadColumn
+from sfumato.query.rewrite import FoundMeanColumn, KeyColumn, MeanColumn, ModeColumn, OutputColumn, SpreadColumn
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +53,7 @@ class Explanation:
     sql: str
     digest: str
     keys: str = ""
+    without_error: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """What `--format json` prints."""
@@ -98,7 +99,8 @@ class Explanation:
                 lines += [f"    {mechanism} noise, standard deviation {step.deviation:.6g}"]
         lines += [f"Error bars ({100 * CONFIDENCE:.0f} %):"]
         for name, error in self.expected_error.items():
-            lines += [f"  {name}: " + (f"±{error:.6g}" if error is not None else "depends on the answer")]
+            unknown = "none" if name in self.without_error else "depends on the answer"
+            lines += [f"  {name}: " + (f"±{error:.6g}" if error is not None else unknown)]
         lines += ["Not covered by error bars:", *(f"  {note}" for note in self.notes)] if self.notes else []
         return "\n".join([*lines, "SQL:", self.sql])
 
@@ -133,6 +135,7 @@ def explain(
         sql=sql,
         digest=certified.digest,
         keys="" if certified.selection is None else _discovered(certified.selection),
+        without_error=tuple(column.name for column in columns if isinstance(column, ModeColumn)),
     )
 
 

@@ -105,7 +105,10 @@ def public_range(name: str, declared: Column, upper: Number | None) -> Int | Flo
         raise UsageError(f'"{name}" holds no numbers.', "A bound is for a column of type int or float.")
     end = declared.upper if upper is None else exact_positive(upper, "upper")
     if end is None or end <= 0:
-        raise UsageError(f'"{name}" has no public upper end.', "Give one that is surely large enough, e.g. upper=150.")
+        raise UsageError(
+            f'"{name}" has no public upper end.',
+            "Give one that is surely large enough, e.g. --upper 150, in Python upper=150.",
+        )
     return Int(0, ceil(end)) if isinstance(declared, Int) else Float(0, end)
 
 
