@@ -91,13 +91,25 @@ def test_the_script_repeats_the_question(shell: Shell, policy: Path, tmp_path: P
 
 def test_the_table_says_what_is_hidden_and_how_many_fit(shell: Shell, policy: Path) -> None:
     lines = shell("ask", policy, BY_SEX, "--spend", "0.5")[1].splitlines()
-    assert lines[-4:] == [
+    assert lines[-5:] == [
+        "Whoever gives even odds that somebody is in the data believes it after this answer with at least 37.7 % and "
+        "at most 62.3 %.",
         "About 5 more questions like this fit.",
         "income: a value of income below 0 counts as 0, one above 200,000 as 200,000; error bars do not cover what "
         "that changes.",
         "A person counts with at most 2 rows in at most 2 groups; error bars do not cover what is cut off beyond that.",
         "Rows with a sex other than the 2 declared are in no group.",
     ]
+
+
+def test_the_notes_of_a_csv_go_to_standard_error(shell: Shell, policy: Path, tmp_path: Path) -> None:
+    notes = json.loads(shell("ask", policy, BY_SEX, "--error", "25.5", "--column", "n", "--format", "json")[1])["notes"]
+    asked = ("ask", policy, BY_SEX, "--error", "25.5", "--column", "n", "--format", "csv")
+    for more in ((), ("--output", tmp_path / "answer.csv")):
+        code, out, err = shell(*asked, *more)
+        assert (code, len(out.splitlines())) == (0, 0 if more else 3)
+        assert err.splitlines()[1:] == notes
+        assert re.match(r"Spend 0\.\d+ for ±25\.5", err)
 
 
 def test_bins_have_their_numbers_in_every_format(shell: Shell, policy: Path) -> None:

@@ -51,6 +51,8 @@ def test_an_answer_prints_as_a_table_with_its_sentences(by_sex: Answer) -> None:
     assert lines[4:] == [
         "± at 95 %. Protects one row.",
         "Cost epsilon 0.5. Spent in all epsilon 0.5; left epsilon 2.5.",
+        "Whoever gives even odds that somebody is in the data believes it after this answer with at least 37.7 % and "
+        "at most 62.3 %.",
         "About 5 more questions like this fit.",
         *by_sex.notes,
     ]

@@ -1,6 +1,7 @@
 """sfumato ask"""
 
 import json
+import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -59,6 +60,8 @@ def ask(
         )
         answer = session.ask(question, spend=amount, fresh=fresh, request=request)
         write(_rendered(answer, confidence, format, chosen), output)
+        if format is Format.csv:  # the file holds rows alone; what they do not say goes beside it
+            sys.stderr.write(chosen + "".join(f"{note}\n" for note in answer.notes))
         if script is not None:
             write(answer.script(), script)
 

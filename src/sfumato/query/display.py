@@ -161,11 +161,12 @@ def blocks(cell: list[dict[str, Any]]) -> str:
 
 
 def sentences(answer: "Answer", confidence: float) -> list[str]:
-    """Under every table: what the error bars mean, the price, what is left, what is hidden."""
+    """Under every table: what the error bars mean, the price in numbers and words, what is left, what is hidden."""
     paid = f"Asked before on {answer.when}: free. " if answer.cached else f"Cost {answer.cost}. "
     lines = [
         f"± at {100 * confidence:g} %. Protects one {answer.unit}.",
         f"{paid}Spent in all {answer.spent}; left {answer.left}.",
+        price_in_words(answer.cost),
     ]
     if answer.more is not None:
         lines.append(more_in_words(answer.more))
@@ -224,7 +225,7 @@ def as_page(answer: "Answer", confidence: float) -> str:
         [
             Section("The answer", [*drawn, shown, *hidden, *_bins(answer, confidence, MOST_ON_PAGE)]),
             Section("What the error bars cover", [covers, *answer.notes]),
-            Section("What it cost", [*sentences(answer, confidence)[:2], price_in_words(answer.cost)]),
+            Section("What it cost", sentences(answer, confidence)[:3]),
         ],
         lead=[Code(answer.question), Facts(facts)],
         footer="Made with Sfumato.",
