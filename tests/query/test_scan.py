@@ -17,6 +17,7 @@ from sfumato.errors import BudgetExceeded, UsageError
 from sfumato.kernel.mechanisms import DiscreteLaplace
 from sfumato.ledger.terms import Amount
 from sfumato.query.scan import Point, Scan, scanned
+from tests.plots.reading import read
 
 ROWS = 3_000
 
@@ -163,6 +164,20 @@ def test_the_words_and_the_picture_of_a_scan_with_and_without_a_bound() -> None:
     assert hidden.says() in hidden.chart().panels[0].takeaway
     assert not hidden.chart().panels[0].marks
     assert hidden.to_dict()["recommended"] is None
+
+
+def test_a_notebook_shows_and_draws_a_scan(people: pd.DataFrame, tmp_path: Path) -> None:
+    with opened(people, tmp_path) as session:
+        scan = session.bounds("age", spend=50, upper=150)
+    reader = read(scan._repr_html_())
+    assert [cell.text for cell in reader.all("th")] == ["bound", "sum", "±"]
+    assert len(reader.all("tr")) == 1 + 14
+    assert scan.says() in scan._repr_html_()
+    assert "Cost epsilon 50 for all 151 sums." in scan._repr_html_()
+    high, low, curve, mark = scan.plot().data
+    assert list(curve.y) == [point.total for point in scan.points]
+    assert [(one, two) for one, two in zip(low.y, high.y, strict=True)] == [point.interval for point in scan.points]
+    assert list(mark.x) == [scan.recommended]
 
 
 def test_a_person_is_paid_with_all_rows(people: pd.DataFrame, tmp_path: Path) -> None:

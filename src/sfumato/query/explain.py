@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
+from html import escape
 from typing import Any
 
 from sfumato.kernel.certify import Certified, Mechanism
@@ -103,6 +104,9 @@ class Explanation:
             lines += [f"  {name}: " + (f"±{error:.6g}" if error is not None else unknown)]
         lines += ["Not covered by error bars:", *(f"  {note}" for note in self.notes)] if self.notes else []
         return "\n".join([*lines, "SQL:", self.sql])
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>"
 
 
 def explain(

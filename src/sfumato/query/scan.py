@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
 from math import ceil
 from typing import Any
 
@@ -10,12 +11,14 @@ from numpy.typing import NDArray
 
 from sfumato.errors import UsageError, not_whole, out_of_range
 from sfumato.ledger.terms import Amount
-from sfumato.plots.accounting import Band, Chart, Line, Mark, Panel
+from sfumato.plots.accounting import Band, Chart, Line, Mark, Panel, interactive
+from sfumato.plots.page import Table, table
 from sfumato.query.sql_calls import MOST_BINS
 from sfumato.schema.columns import Column, Float, Int
 from sfumato.schema.numbers import Number, exact_positive
 
 Numbers = NDArray[np.float64]
+SHOWN = 15  # points in a table
 DOUBT = 1.25  # how much more than its noise an estimate must be, far out; measured on ages, incomes and spikes
 WIDTH = 1.959964  # standard deviations of a 95 % error bar: a sum of many noises is nearly normal
 
@@ -70,6 +73,27 @@ class Scan:
             f"Recommended upper bound of {self.column}: {self.recommended:.6g}. There clipping and the noise of later "
             "sums cost least together, as far as this release shows."
         )
+
+    def price(self) -> str:
+        """What it cost and what is left."""
+        paid = "Asked before: free." if self.cached else f"Cost {self.cost} for all {len(self.points)} sums."
+        return f"{paid} Left {self.left}."
+
+    def plot(self) -> Any:
+        """A Plotly figure of the curve with its 95 % error band."""
+        return interactive(self.chart().panels[0])
+
+    def _repr_html_(self) -> str:
+        rows: list[list[str | float]] = [
+            [f"{point.bound:,.6g}", point.total, WIDTH * point.deviation] for point in self.thinned()
+        ]
+        lines = [self.says(), "± at 95 %; values below 0 count as 0.", self.price()]
+        shown = table(Table(["bound", "sum", "±"], rows))
+        return f"<div>{shown}<p><small>{'<br>'.join(escape(line) for line in lines)}</small></p></div>"
+
+    def thinned(self) -> Sequence[Point]:
+        """A few points, evenly spread."""
+        return self.points[:: -(-len(self.points) // SHOWN)]
 
     def chart(self) -> Chart:
         """The curve with its error band, and the bound to declare."""
