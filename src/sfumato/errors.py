@@ -298,9 +298,10 @@ def spend_too_small(shown: str) -> UsageError:
 
 
 def over_key_budget(delta: str, left: str) -> BudgetExceeded:
+    smaller = "" if left == "0" else "ask with a smaller one (--delta, in Python spend=sf.Spend(epsilon, delta)), "
     return BudgetExceeded(
         f"discovering keys here takes a delta of {delta}; {left} is left for that.",
-        "Declare the keys, or ask with a smaller one: spend=sf.Spend(epsilon=0.5, delta=1e-9).",
+        f"Declare the keys, {smaller}or ask the owner to raise the delta of the limit.",
     )
 
 

@@ -272,7 +272,8 @@ class Session:
         """The sum of a column clipped at every bound up to `upper`, and the bound to declare.
 
         One histogram is paid for, like any question; every sum of the curve follows from it. `upper` is public: what
-        surely holds for everybody, by default the declared upper bound.
+        surely holds for everybody, by default the declared upper bound. `recommended` is None where the noise hides how
+        far the values reach: spend more.
         """
         check_points(points)
         check_kind(column, str, "column", 'session.bounds("age", spend=0.1)')

@@ -38,6 +38,48 @@ def test_a_page_without_plotly_is_refused_before_it_is_paid(
     assert json.loads(shell("history", policy, "--format", "json")[1]) == []
 
 
+@pytest.mark.parametrize(
+    ("command", "options", "says"),
+    [
+        ("ask", ("--output", "missing/a"), "No such file or directory"),
+        ("ask", ("--output", "."), "Is a directory"),
+        ("ask", ("--output", "people.csv/a"), "Not a directory"),
+        ("ask", ("--output", 300 * "a"), "File name too long"),
+        ("ask", ("--script", "missing/a"), "No such file or directory"),
+        ("ask", ("--format", "html", "--output", "missing/a.html"), "No such file or directory"),
+        ("bounds", ("--output", "missing/q"), "No such file or directory"),
+        ("bounds", ("--plot", "x.pdf"), "x.pdf is neither .html nor .png nor .svg"),
+        ("bounds", ("--plot", "noext"), "noext is neither"),
+        ("bounds", ("--plot", "missing/x.png"), "No such file or directory"),
+        ("bounds", ("--plot", "x.svg"), 'pip install "sfumato[plot]"'),
+    ],
+)
+def test_a_place_that_cannot_be_written_is_refused_before_it_is_paid(
+    shell: Shell,
+    policy: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    command: str,
+    options: tuple[str, ...],
+    says: str,
+) -> None:
+    monkeypatch.chdir(policy.parent)
+    if says.startswith("pip"):
+        monkeypatch.setitem(__import__("sys").modules, "matplotlib", None)
+    before = sorted(policy.parent.iterdir())
+    code, out, err = shell(command, policy, COUNT if command == "ask" else "age", "--spend", "0.5", *options)
+    assert (code, out) == (2, "")
+    assert says in err
+    assert sorted(policy.parent.iterdir()) == before
+    assert json.loads(shell("history", policy, "--format", "json")[1]) == []
+
+
+def test_an_existing_file_is_written_anew(shell: Shell, policy: Path, tmp_path: Path) -> None:
+    place = tmp_path / "answer.csv"
+    place.write_text("old " * 1000, encoding="utf-8")
+    assert shell("ask", policy, COUNT, "--spend", "0.5", "--format", "csv", "--output", place)[0] == 0
+    assert place.read_text(encoding="utf-8").startswith("n,n_low,n_high\n")
+
+
 def test_the_script_repeats_the_question(shell: Shell, policy: Path, tmp_path: Path) -> None:
     place = tmp_path / "again.py"
     out = shell("ask", policy, BY_SEX, "--spend", "0.5", "--format", "json", "--script", place)[1]
@@ -49,13 +91,39 @@ def test_the_script_repeats_the_question(shell: Shell, policy: Path, tmp_path: P
 
 def test_the_table_says_what_is_hidden_and_how_many_fit(shell: Shell, policy: Path) -> None:
     lines = shell("ask", policy, BY_SEX, "--spend", "0.5")[1].splitlines()
-    assert lines[-4:] == [
+    assert lines[-5:] == [
+        "Whoever gives even odds that somebody is in the data believes it after this answer with at least 37.7 % and "
+        "at most 62.3 %.",
         "About 5 more questions like this fit.",
         "income: a value of income below 0 counts as 0, one above 200,000 as 200,000; error bars do not cover what "
         "that changes.",
         "A person counts with at most 2 rows in at most 2 groups; error bars do not cover what is cut off beyond that.",
         "Rows with a sex other than the 2 declared are in no group.",
     ]
+
+
+def test_the_notes_of_a_csv_go_to_standard_error(shell: Shell, policy: Path, tmp_path: Path) -> None:
+    notes = json.loads(shell("ask", policy, BY_SEX, "--error", "25.5", "--column", "n", "--format", "json")[1])["notes"]
+    asked = ("ask", policy, BY_SEX, "--error", "25.5", "--column", "n", "--format", "csv")
+    for more in ((), ("--output", tmp_path / "answer.csv")):
+        code, out, err = shell(*asked, *more)
+        assert (code, len(out.splitlines())) == (0, 0 if more else 3)
+        assert err.splitlines()[1:] == notes
+        assert re.match(r"Spend 0\.\d+ for ±25\.5", err)
+
+
+def test_bins_have_their_numbers_in_every_format(shell: Shell, policy: Path) -> None:
+    question = "SELECT sex, HISTOGRAM(age, 30) AS h FROM people GROUP BY sex"
+    bins = json.loads(shell("ask", policy, question, "--spend", "0.5", "--format", "json")[1])["rows"]
+    table = shell("ask", policy, question, "--spend", "0.5")[1]
+    first = bins[0]["h"][0]
+    assert re.search(rf"f +│ {first['low']} to {first['high']} +│ +{first['count']} │", table)
+    more = sum(len(row["h"]) for row in bins) - 20
+    assert f"… {more} more: --format json" in table
+    header, *lines = shell("ask", policy, question, "--spend", "0.5", "--format", "csv")[1].splitlines()
+    assert header == "sex,h_from,h_to,h,h_low,h_high"
+    assert len(lines) == more + 20
+    assert lines[0].startswith(f"f,{first['low']},{first['high']},{first['count']},")
 
 
 def test_an_answer_without_rows_prints_in_every_format(shell: Shell, policy: Path) -> None:
@@ -87,15 +155,65 @@ def test_an_error_instead_of_a_spend(shell: Shell, policy: Path) -> None:
         (("--error", "ten"), 2, "error"),
         (("--error", "10"), 2, "several numbers"),
         (("--error", "10", "--column", "income"), 3, "depends on the answer"),
+        (("--error", "10", "--column", "city"), 3, "a most frequent value is right or wrong"),
+        (("--error", "10"), 2, "--column n, in Python column="),
+        (("--spend", "0.5", "--column", "n"), 2, "there is no --error"),
+        (("--spend", "0.5", "--delta", "1e-9"), 2, "discovers no keys"),
+        (("--spend", "0.5", "--delta", "much"), 2, "delta must be a number"),
     ],
 )
 @pytest.mark.parametrize("command", ["ask", "explain"])
 def test_errors_that_cannot_be_bought(
     shell: Shell, policy: Path, command: str, options: tuple[str, ...], code: int, says: str
 ) -> None:
-    found, out, err = shell(command, policy, BY_SEX, *options)
+    found, out, err = shell(command, policy, BY_SEX.replace("AVG", "MODE(sex) AS city, AVG"), *options)
     assert (found, out) == (code, "")
     assert says in err
+
+
+BY_CITY = "SELECT city, COUNT(*) AS n FROM people GROUP BY city"
+
+
+@pytest.fixture
+def discovering(policy: Path) -> Path:
+    policy.write_text(policy.read_text(encoding="utf-8").replace("epsilon = 3", "epsilon = 3\ndelta = 1e-6"))
+    return policy
+
+
+def test_the_delta_for_keys_can_be_named(shell: Shell, discovering: Path) -> None:
+    asked = ("ask", discovering, BY_CITY, "--spend", "1", "--delta", "4e-7", "--format", "json")
+    assert json.loads(shell(*asked)[1])["cost"]["delta"] == pytest.approx(9e-7)
+    assert "delta 9e-07" in shell("explain", discovering, BY_CITY, "--spend", "1", "--delta", "4e-7")[1]
+    by_error = ("explain", discovering, BY_CITY, "--error", "50", "--delta", "4e-7", "--format", "json")
+    assert json.loads(shell(*by_error)[1])["cost"]["delta"] == pytest.approx(9e-7)
+
+
+def test_what_is_left_for_keys_is_shown(shell: Shell, policy: Path, discovering: Path) -> None:
+    def left() -> tuple[float, str]:
+        table = shell("budget", discovering)[1]
+        line = next(line for line in table.splitlines() if "left for keys" in line)
+        assert "left for keys,," in shell("budget", discovering, "--format", "csv")[1]
+        return json.loads(shell("budget", discovering, "--format", "json")[1])["left_for_keys"], line.split("│")[
+            3
+        ].strip()
+
+    assert left() == (5e-7, "5e-07")
+    assert shell("ask", discovering, BY_CITY, "--spend", "0.5", "--delta", "4e-7")[0] == 0
+    assert left() == (pytest.approx(1e-7), "1e-07")
+    code, _, err = shell("ask", discovering, BY_CITY, "--spend", "0.6", "--delta", "2e-7")
+    assert code == 4
+    assert "takes a delta of 2e-07; 1e-07 is left" in err
+    assert "--delta, in Python spend=sf.Spend(epsilon, delta)" in err
+    assert shell("ask", discovering, BY_CITY, "--spend", "0.6", "--delta", "1e-7")[0] == 0
+    assert left() == (0.0, "0")
+    code, _, err = shell("ask", discovering, BY_CITY, "--spend", "0.7")
+    assert (code, "smaller" in err) == (4, False)
+    assert "raise the delta of the limit" in err
+
+
+def test_without_delta_nothing_is_left_for_keys(shell: Shell, policy: Path) -> None:
+    assert "keys" not in shell("budget", policy)[1]
+    assert json.loads(shell("budget", policy, "--format", "json")[1])["left_for_keys"] is None
 
 
 def test_the_budget_says_how_many_more_fit(shell: Shell, policy: Path) -> None:

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import re
+import shlex
 import tomllib
 from collections.abc import Callable
 from decimal import Decimal
@@ -24,11 +25,12 @@ def read_csv(text: str) -> list[dict[str, str]]:
 
 @pytest.fixture
 def said(shell: Shell) -> Callable[..., str]:
-    """What a command that succeeds says; nothing may be on standard error."""
+    """What a command that succeeds says; nothing may be on standard error but the notes of a CSV."""
 
     def call(*arguments: object) -> str:
         code, out, err = shell(*arguments)
-        assert (code, err) == (0, "")
+        assert code == 0
+        assert not err or (arguments[0] == "ask" and "csv" in arguments)
         return out
 
     return call
@@ -76,13 +78,59 @@ def test_init_keeps_an_existing_policy(shell: Shell, policy: Path, tmp_path: Pat
     assert (tmp_path / "other.toml").read_text() == policy.read_text()
 
 
-@pytest.mark.parametrize(("name", "says"), [("missing.csv", "there is no file"), ("people.xlsx", "of no kind")])
-def test_init_says_what_it_cannot_read(shell: Shell, tmp_path: Path, name: str, says: str) -> None:
-    if name.endswith("xlsx"):
-        (tmp_path / name).write_bytes(b"PK")
-    code, _, err = shell("init", tmp_path / name)
-    assert code == 5
+@pytest.mark.parametrize(
+    ("name", "content", "says"),
+    [
+        ("missing.csv", None, "there is no file"),
+        ("people.xlsx", "PK", "of no kind"),
+        ("people.csv", "", "its first line names no column"),
+        ("people.csv", "\n\n", "its first line names no column"),
+        ("people.jsonl", "", "a line of it is no JSON object, or it is empty"),
+        ("people.jsonl", "\n", "a line of it is no JSON object"),
+        ("people.jsonl", '{"a": 1}\n3\n{"a": 2}\n', "a line of it is no JSON object"),
+        ("people.jsonl", "[1]\n", "a line of it is no JSON object"),
+    ],
+)
+def test_init_says_what_it_cannot_read(shell: Shell, tmp_path: Path, name: str, content: str | None, says: str) -> None:
+    if content is not None:
+        (tmp_path / name).write_text(content, encoding="utf-8")
+    code, out, err = shell("init", tmp_path / name)
+    assert (code, out) == (5, "")
     assert says in err
+    assert not (tmp_path / "people.toml").exists()
+
+
+def test_init_refuses_a_directory_as_ask_does(shell: Shell, tmp_path: Path) -> None:
+    folder = tmp_path / "people"
+    folder.mkdir()
+    for name, column in (("a", "age"), ("b", "ages")):
+        pyarrow.parquet.write_table(pa.table({column: [1]}), folder / f"{name}.parquet")
+    code, _, err = shell("init", folder)
+    assert code == 5
+    assert "b.parquet of the directory people has other columns than the first file there." in err
+    draft = (
+        '[data]\nsource = "people"\n[unit]\nkind = "row"\n[budget]\nepsilon = 1\n[columns]\nage = { type = "int" }\n'
+    )
+    (tmp_path / "people.toml").write_text(draft, encoding="utf-8")
+    assert shell("ask", tmp_path / "people.toml", COUNT, "--spend", "0.1")[2] == err
+
+
+@pytest.mark.parametrize("stem", ["people", "my people", "order", "Grüße", "select", "it's", 'a"b', "$HOME", "2024"])
+def test_the_command_that_init_suggests_works_as_typed(said, tmp_path: Path, stem: str) -> None:
+    folder = tmp_path / "a folder"
+    folder.mkdir()
+    (folder / f"{stem}.csv").write_text("age\n30\n", encoding="utf-8")
+    suggested = said("init", folder / f"{stem}.csv").splitlines()[1]
+    program, *arguments = shlex.split(suggested)
+    assert program == "sfumato"
+    said(*arguments)
+    assert ('FROM people" --spend' in suggested) == (stem == "people")
+
+
+def test_init_says_where_it_cannot_write(shell: Shell, tmp_path: Path) -> None:
+    (tmp_path / "people.csv").write_text("age\n30\n", encoding="utf-8")
+    code, _, err = shell("init", tmp_path / "people.csv", "--output", tmp_path / "missing" / "people.toml")
+    assert (code, "cannot be written" in err) == (2, True)
 
 
 # ---- ask

@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import replace
-from datetime import date
 from typing import Any
 
 import pytest
@@ -52,6 +51,8 @@ def test_an_answer_prints_as_a_table_with_its_sentences(by_sex: Answer) -> None:
     assert lines[4:] == [
         "± at 95 %. Protects one row.",
         "Cost epsilon 0.5. Spent in all epsilon 0.5; left epsilon 2.5.",
+        "Whoever gives even odds that somebody is in the data believes it after this answer with at least 37.7 % and "
+        "at most 62.3 %.",
         "About 5 more questions like this fit.",
         *by_sex.notes,
     ]
@@ -81,22 +82,33 @@ def test_an_answer_without_rows_still_prints(by_sex: Answer) -> None:
 
 
 @pytest.mark.parametrize(
-    ("interval", "shown"),
+    ("interval", "value", "shown"),
     [
-        ((3, 13), 5),
-        ((3, 14), 5.5),
-        ((0.5, 1.5), 0.5),
-        (None, "–"),
-        ((None, 5), "≤ 5"),
-        ((2.5, float("inf")), "≥ 2.50"),
-        ((None, None), "–"),
-        ([(0, 2), (0, 10)], 5),
-        ([(None, None)], "–"),
-        ([], "–"),
+        ((3, 13), 8, 5),
+        ((3, 13), 4, 9),
+        ((3, 13), 12, 9),
+        ((0.5, 1.5), 0.75, 0.75),
+        (None, 8, "–"),
+        ((None, 5), 3, "≤ 5"),
+        ((2.5, float("inf")), 3.0, "≥ 2.50"),
+        ((None, None), 3, "–"),
+        ([(0, 2), (0, 10)], [{"share": 1}, {"share": 2}], 8),
+        ([(None, None)], [{"share": 1}], "–"),
+        ([], [], "–"),
     ],
 )
-def test_half_of_an_error_bar(interval: Any, shown: Any) -> None:
-    assert display.half(interval) == shown
+def test_a_number_and_its_margin_hold_the_interval(interval: Any, value: Any, shown: Any) -> None:
+    found = display.margin(interval, value)
+    assert found == shown
+    assert type(found) is type(shown)
+
+
+def test_the_margin_is_shown_everywhere() -> None:
+    """A value that is not in the middle: 30 in (28, 40) is ±10, not ±6."""
+    answer = made([{"q": 30}], [{"q": (28, 40)}])
+    assert str(answer).splitlines()[2].split() == ["30", "10"]
+    for html in (answer.to_html(), answer._repr_html_()):
+        assert [cell.text for cell in read(html).all("td")] == ["30", "10"]
 
 
 def test_lists_are_small_bars() -> None:
@@ -115,14 +127,65 @@ def test_cells_of_every_kind_print_and_leave_as_json() -> None:
         [{"h": pairs, "mode": None, "low": (None, 4)}],
         keys=("sex",),
     )
-    line = str(answer).splitlines()[2]
-    assert line.split() == ["f", "▂▁█", "5", "red", "–", "–", "≤", "4"]
+    lines = str(answer).splitlines()
+    assert lines[2].split() == ["f", "▂▁█", "5", "red", "–", "–", "≤", "4"]
     content = json.loads(json.dumps(answer.to_dict()))
     assert content["rows"][0]["h"] == BINS
     assert content["intervals"] == [{"h": [list(pair) for pair in pairs], "mode": None, "low": [None, 4]}]
-    page = answer.to_html()
-    assert "▂▁█" in page
-    assert "▂▁█" in answer._repr_html_()
+    assert lines[3:9] == [
+        *(
+            "",
+            "h:",
+            "sex  range     count  ±",
+            "───  ────────  ─────  ─",
+            "f    0 to 10       5  5",
+            "f    10 to 20     -2  5",
+        ),
+    ]
+    for html in (answer.to_html(), answer._repr_html_()):
+        assert "▂▁█" in html
+        assert [cell.text for cell in read(html).all("td")][-4:] == ["f", "20 to 30", "40", "5"]
+
+
+def test_bins_and_points_are_listed_with_their_margins() -> None:
+    wholes = [{"low": 1, "high": 1, "count": 3}, {"low": 2, "high": 3, "count": 4}]
+    long = [{"at": place / 10, "share": place / 100} for place in range(50)]
+    answer = made(
+        [{"count": key, "h": wholes, "c": long} for key in "ab"],
+        [{"h": None, "c": [(0.0, 1.0)] * 50}] * 2,
+        keys=("count",),
+    )
+    bins, points = display.listed(answer, 0.95, 60)
+    assert (bins.column, bins.columns, bins.more, bins.rest) == ("h", ["count", "range", "count_", "±"], 0, [])
+    assert [list(row.values()) for row in bins.rows[:2]] == [["a", "1", 3, "–"], ["a", "2 to 3", 4, "–"]]
+    assert (points.columns, len(points.rows), points.more) == (["count", "up to", "share", "±"], 60, 40)
+    assert list(points.rows[-1].values()) == ["b", "0.9", 0.09, 0.91]
+    assert "… 80 more: --format json, or answer.rows" in str(answer)
+    assert "… 40 more" not in answer.to_html()
+    assert "… 9,000 more" in made([{"c": long}] * 200, [{"c": None}] * 200).to_html()
+
+
+def test_one_column_of_lists_is_told_row_by_row() -> None:
+    answer = made(
+        [{"k": "a", "h": BINS[:2], "n": 5}, {"k": "b", "h": BINS[2:], "n": 6}],
+        [{"h": [(0, 10), (-7, 3)], "n": (4, 6)}, {"h": None, "n": (5, 7)}],
+        keys=("k",),
+    )
+    both = display.beside(answer, {"low": display.ends(0), "high": display.ends(1)}, 0.95)
+    columns, rows = display.long(answer, *both)
+    assert columns == ["k", "h_from", "h_to", "h", "n", "h_low", "h_high", "n_low", "n_high"]
+    assert [[row[name] for name in columns] for row in rows] == [
+        ["a", 0.0, 10.0, 5, 5, 0, 10, 4, 6],
+        ["a", 10.0, 20.0, -2, 5, -7, 3, 4, 6],
+        ["b", 20.0, 30.0, 40, 6, None, None, 5, 7],
+    ]
+    points = made([{"c": POINTS}], [{"c": [(0, 1)] * 3}])
+    assert display.long(points, ["c"], points.rows) == (
+        ["c_at", "c"],
+        [{"c_at": point["at"], "c": point["share"]} for point in POINTS],
+    )
+    for plain in (made([{"n": 5}], [{"n": (4, 6)}]), made([{"c": POINTS, "h": BINS}], [{"c": None, "h": None}])):
+        assert display.long(plain, list(plain.columns), plain.rows) == (list(plain.columns), plain.rows)
 
 
 @pytest.mark.parametrize(
@@ -181,7 +244,7 @@ def test_no_name_and_no_key_runs_as_a_script(monkeypatch: pytest.MonkeyPatch) ->
     assert len(page.all("script")) == 4  # plotly.js, page.js and two figures
     fragment = read(answer._repr_html_())
     assert {element.tag for element in fragment.elements} <= {
-        *("div", "table", "thead", "tbody", "tr", "th", "td", "p", "small", "br"),
+        *("caption", "div", "table", "thead", "tbody", "tr", "th", "td", "p", "small", "br"),
     }
     assert any(EVIL in cell.text for cell in fragment.all("td"))
     # The same check finds a page that forgets to escape.
@@ -203,10 +266,13 @@ def test_whole_numbers_and_dates_are_steps_in_a_band() -> None:
     lower, upper, line = answer.plot().data
     assert (list(line.x), list(line.y), line.line.shape) == ([1, 2, 3], [10, 30, 20], "hvh")
     assert [(low, high) for low, high in zip(lower.y, upper.y, strict=True)] == [row["n"] for row in answer.interval()]
-    days = [date(2026, 1, day) for day in (3, 1, 2)]
-    dated = made([{"day": day, "n": day.day} for day in days], [{"n": (0, 5)}] * 3, keys=("day",))
-    assert list(dated.plot().data[2].x) == ["2026-01-01", "2026-01-02", "2026-01-03"]
-    assert list(dated.plot().data[2].y) == [1, 2, 3]
+    days = walk("SELECT DATE_TRUNC('year', born) AS year, COUNT(*) AS n FROM people GROUP BY DATE_TRUNC('year', born)")
+    dated = answered(days, [(place,) for place in range(100)])
+    assert list(dated.plot().data[2].x[:2]) == ["1920-01-01", "1921-01-01"]
+    assert list(dated.plot().data[2].y[:3]) == [0, 1, 2]
+    for texts in (["2026-01-03", "2026-01-01", "today"], ["2026-01-03", "2026-01-01", "2026-13-01"]):
+        mixed = made([{"day": text, "n": 1} for text in texts], [{"n": (0, 5)}] * 3, keys=("day",))
+        assert mixed.plot().data[0].type == "bar"
 
 
 def test_two_numbers_or_two_keys_are_bars() -> None:
@@ -228,23 +294,41 @@ def test_bins_of_whole_numbers_touch() -> None:
     bins = [{"low": 1, "high": 1, "count": 3}, {"low": 2, "high": 3, "count": 4}]
     (drawn,) = made([{"h": bins}], [{"h": [(2, 4), (3, 5)]}]).plot().data
     assert (list(drawn.x), list(drawn.width)) == ([1, 2.5], [1, 2])
-    first, _ = made([{"k": k, "h": bins} for k in "ab"], [{"h": None}] * 2, keys=("k",)).plot().data
-    assert list(first.x) == [0.5, 1.5, 3.5]
+    first, _ = groups(made([{"k": k, "h": bins} for k in "ab"], [{"h": None}] * 2, keys=("k",)))
+    assert list(first[2].x) == [0.5, 1.5, 3.5]
 
 
-def test_histograms_of_groups_are_steps_each() -> None:
-    answer = made([{"k": k, "h": BINS} for k in "ab"], [{"h": None}] * 2, keys=("k",))
-    first, second = answer.plot().data
+def groups(answer: Answer) -> list[Any]:
+    """The traces of each group: the low and the high end of its band, and its line."""
+    traces = answer.plot().data
+    return [traces[place : place + 3] for place in range(0, len(traces), 3)]
+
+
+def test_histograms_of_groups_are_steps_each_in_its_band() -> None:
+    answer = made([{"k": k, "h": BINS} for k in "ab"], [{"h": [(0, 10), (-7, 3), (35, 45)]}] * 2, keys=("k",))
+    (low, high, first), (_, _, second) = groups(answer)
     assert (first.name, second.name) == ("a", "b")
     assert (list(first.x), list(first.y)) == ([0, 10, 20, 30], [5, -2, 40, 40])
+    assert (list(low.y), list(high.y)) == ([0, -7, 35, 35], [10, 3, 45, 45])
+    assert (high.fillcolor, list(high.x)) == ("rgba(124,131,200,0.25)", list(first.x))
+
+
+@pytest.mark.parametrize("call", ["HISTOGRAM", "CDF"])
+@pytest.mark.parametrize(("value", "says"), [("age", "age"), ("age + visit", "the expression of age, visit")])
+def test_the_axis_says_what_is_along_it(call: str, value: str, says: str) -> None:
+    walked = walk(f"SELECT {call}({value}, 4) AS h FROM people")
+    drawn = answered(walked, [((5,) * 4,)]).plot()
+    assert drawn.layout.xaxis.title.text == says
 
 
 def test_a_cdf_is_steps_up() -> None:
     lower, upper, line = made([{"c": POINTS}], [{"c": [(0.0, 0.2), (0.4, 0.6), (1.0, 1.0)]}]).plot().data
     assert (list(line.x), list(line.y), line.line.shape) == ([0, 10, 20], [0.1, 0.5, 1.0], "hv")
     assert (list(lower.y), list(upper.y)) == ([0.0, 0.4, 1.0], [0.2, 0.6, 1.0])
-    groups = made([{"k": k, "c": POINTS} for k in "ab"], [{"c": [(0, 1)] * 3}] * 2, keys=("k",))
-    assert [trace.name for trace in groups.plot().data] == ["a", "b"]
+    both = made([{"k": k, "c": POINTS} for k in "ab"], [{"c": [(0, 1)] * 3}] * 2, keys=("k",))
+    (low, high, first), (_, _, second) = groups(both)
+    assert (first.name, second.name) == ("a", "b")
+    assert (list(low.y), list(high.y)) == ([0, 0, 0], [1, 1, 1])
 
 
 def test_an_end_that_is_unknown_gets_no_whisker() -> None:
@@ -265,4 +349,4 @@ def test_what_is_no_number_is_not_drawn(cell: Any) -> None:
 
 def test_labels_are_shown_and_not_read() -> None:
     answer = made([{"k": EVIL, "h": BINS}, {"k": "b", "h": BINS}], [{"h": None}] * 2, keys=("k",))
-    assert "<" not in answer.plot().data[0].name
+    assert "<" not in answer.plot().data[2].name

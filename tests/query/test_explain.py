@@ -1,6 +1,7 @@
 """What an explanation says, and that it says it without looking at anything."""
 
 import json
+from html import escape
 
 import pytest
 
@@ -49,6 +50,18 @@ def test_the_expected_error_is_that_of_the_noise(budget: sf.Budget) -> None:
     assert told.expected_error["s"] == income / 2**13
     assert told.expected_error["a"] is None
     assert list(told.expected_error) == ["n", "s", "a", "m"]
+
+
+def test_a_most_frequent_value_has_no_error_bar() -> None:
+    lines = str(explained("SELECT MODE(sex) AS m, AVG(age) AS a FROM people")).splitlines()
+    assert "  m: none" in lines
+    assert "  a: depends on the answer" in lines
+
+
+def test_a_notebook_shows_the_same_words() -> None:
+    told = explained("SELECT COUNT(*) AS n FROM people WHERE age < 30")
+    assert told._repr_html_() == f"<pre>{escape(str(told))}</pre>"
+    assert "age &lt; 30" in told._repr_html_()
 
 
 def test_what_people_read() -> None:

@@ -15,6 +15,9 @@ import sfumato as sf
 from sfumato.cli.bounds import app
 from sfumato.errors import BudgetExceeded, UsageError
 from sfumato.kernel.mechanisms import DiscreteLaplace
+from sfumato.ledger.terms import Amount
+from sfumato.query.scan import Point, Scan, scanned
+from tests.plots.reading import read
 
 ROWS = 3_000
 
@@ -84,6 +87,97 @@ def test_the_recommended_bound_is_near_the_largest_value(people: pd.DataFrame, t
         assert scan.points[-1].bound == 120
         assert scan.points[-1].total == pytest.approx(true_sum(people.weight, 120), rel=0.02)
         assert 95 <= scan.recommended <= 115
+
+
+AGES = {"upper": 150, "rows": 20_000, "shape": lambda rng, n: np.clip(rng.gamma(8, 4.9, n).round(), 17, 90)}
+WIDE = {**AGES, "upper": 1000}
+INCOMES = {"upper": 1_000_000, "rows": 20_000, "shape": lambda rng, n: rng.lognormal(10.3, 0.8, n)}
+SPIKE = {"upper": 100_000, "rows": 20_000, "shape": lambda rng, n: np.where(np.arange(n) < 100, 99_999.0, 0.0)}
+DRAWS = 200
+
+
+def bounds_drawn(case: Any, epsilon: float, rows_each: int) -> tuple[list[float | None], Any, Any]:
+    """Recommendations over many seeded draws, the values, and the root mean square error of a later sum by bound."""
+    rng = np.random.default_rng(3)
+    values = case["shape"](rng, case["rows"])
+    whole = case["upper"] <= 150
+    edges = np.arange(case["upper"] + 2) - 0.5 if whole else np.linspace(0, case["upper"], 152)
+    truth = np.histogram(values, edges)[0]
+    ends = edges[1:] - 0.5 * whole
+    noise = sqrt(2) * rows_each / epsilon
+    found = []
+    for _ in range(DRAWS):
+        drawn = truth + rng.laplace(0, rows_each / epsilon, len(truth))
+        bins = [
+            {"low": low + 0.5 * whole, "high": high, "count": count}
+            for low, high, count in zip(edges, ends, drawn, strict=False)
+        ]
+        amount = Amount(epsilon, 0.0)
+        made = scanned("x", bins, noise, unit_noise=noise, cost=amount, left=amount, cached=False)
+        found.append(made.recommended)
+    cost = {end: sqrt(np.maximum(values - end, 0).sum() ** 2 + (noise * end) ** 2) for end in ends.tolist() if end > 0}
+    return found, values, cost
+
+
+@pytest.mark.parametrize(
+    ("case", "epsilon", "rows_each", "middle", "nearly_all"),
+    [
+        (AGES, 0.03, 5, 1.5, 2.5),
+        (AGES, 0.1, 5, 1.5, 2),
+        (AGES, 1, 5, 1.2, 1.6),
+        (WIDE, 0.1, 5, 1.5, 4),
+        (WIDE, 1, 5, 1.2, 3),
+        (INCOMES, 0.1, 1, 2, 3),
+        (INCOMES, 1, 1, 1.5, 3),
+        (SPIKE, 1, 1, 1.1, 1.1),
+    ],
+)
+def test_the_recommended_bound_costs_little_more_than_the_best(
+    case: Any, epsilon: float, rows_each: int, middle: float, nearly_all: float
+) -> None:
+    found, values, cost = bounds_drawn(case, epsilon, rows_each)
+    assert None not in found
+    assert min(found) > np.median(values)
+    ratios = np.array([cost[bound] for bound in found]) / min(cost.values())
+    assert np.median(ratios) < middle
+    assert np.quantile(ratios, 0.9) < nearly_all
+
+
+@pytest.mark.parametrize("epsilon", [0.0001, 0.001])
+def test_where_noise_hides_the_values_no_bound_is_recommended(epsilon: float) -> None:
+    found, _, _ = bounds_drawn(AGES, epsilon, 5)
+    assert found.count(None) > 0.9 * DRAWS
+
+
+def test_values_in_the_first_bin_are_seen() -> None:
+    found, _, _ = bounds_drawn({**AGES, "upper": 1_000_000}, 1, 1)
+    assert found.count(pytest.approx(1_000_000 / 151)) > 0.8 * DRAWS
+
+
+def test_the_words_and_the_picture_of_a_scan_with_and_without_a_bound() -> None:
+    points = (Point(1.0, 5.0, 1.0), Point(2.0, 6.0, 1.0))
+    seen = Scan("age", points, 2.0, Amount(1.0, 0.0), Amount(2.0, 0.0), False)
+    assert seen.says().startswith("Recommended upper bound of age: 2.")
+    assert [mark.x for mark in seen.chart().panels[0].marks] == [2.0]
+    hidden = Scan("age", points, None, Amount(1.0, 0.0), Amount(2.0, 0.0), False)
+    assert "Spend more" in hidden.says()
+    assert hidden.says() in hidden.chart().panels[0].takeaway
+    assert not hidden.chart().panels[0].marks
+    assert hidden.to_dict()["recommended"] is None
+
+
+def test_a_notebook_shows_and_draws_a_scan(people: pd.DataFrame, tmp_path: Path) -> None:
+    with opened(people, tmp_path) as session:
+        scan = session.bounds("age", spend=50, upper=150)
+    reader = read(scan._repr_html_())
+    assert [cell.text for cell in reader.all("th")] == ["bound", "sum", "±"]
+    assert len(reader.all("tr")) == 1 + 14
+    assert scan.says() in scan._repr_html_()
+    assert "Cost epsilon 50 for all 151 sums." in scan._repr_html_()
+    high, low, curve, mark = scan.plot().data
+    assert list(curve.y) == [point.total for point in scan.points]
+    assert [(one, two) for one, two in zip(low.y, high.y, strict=True)] == [point.interval for point in scan.points]
+    assert list(mark.x) == [scan.recommended]
 
 
 def test_a_person_is_paid_with_all_rows(people: pd.DataFrame, tmp_path: Path) -> None:

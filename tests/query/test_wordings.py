@@ -14,6 +14,8 @@ SAMPLES: dict[str, tuple[Any, ...]] = {
     "which_column": (["n", "income"],),
     "error_out_of_reach": ("1e-09", "999000"),
     "one_of_spend_and_error": (),
+    "column_without_error": (),
+    "no_error_bar": ("mode",),
     "no_script": (),
     "not_drawable": ("mode",),
     "part_refused": ("a condition", "1 = 1) OR (2 = 2"),

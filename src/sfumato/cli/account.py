@@ -10,6 +10,7 @@ from typer.core import TyperCommand
 from sfumato import accounting
 from sfumato.accounting.wordings import times_before_mechanism, times_not_whole
 from sfumato.cli.output import Format, as_csv, as_json, as_table, number, working, write
+from sfumato.cli.places import ready
 
 ARGUMENTS = "sfumato.arguments"
 
@@ -55,6 +56,7 @@ def account(
 
     sfumato account --laplace 0.1 --times 100 --gaussian 5 --times 20 --delta 1e-5
     """
+    ready(output, plot=plot)
     given = {
         "--laplace": laplace,
         "--geometric": geometric,

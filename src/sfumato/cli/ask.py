@@ -1,6 +1,7 @@
 """sfumato ask"""
 
 import json
+import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -8,9 +9,10 @@ from typing import Annotated, Any
 import typer
 
 from sfumato.cli.output import as_csv, as_json, as_table, working, write
+from sfumato.cli.places import ready
 from sfumato.cli.spending import settled
 from sfumato.plots.style import plotly
-from sfumato.query.display import beside, ends, readable, sentences
+from sfumato.query.display import MOST_LISTED, beside, ends, listed, long, readable, sentences
 from sfumato.query.finish import Answer, check_confidence
 from sfumato.session import DEFAULT_ANALYST, open_policy
 
@@ -33,6 +35,10 @@ def ask(
     spend: Annotated[str | None, typer.Option(help="How much epsilon this question may cost, e.g. 0.5.")] = None,
     error: Annotated[str | None, typer.Option(help="Spend what brings the error bar down to this, e.g. 10.")] = None,
     column: Annotated[str | None, typer.Option(help="Whose error bar, if the question has several numbers.")] = None,
+    delta: Annotated[
+        str | None,
+        typer.Option(help="Delta for discovering keys, e.g. 1e-9 (default: a fiftieth of the pot for keys)."),
+    ] = None,
     analyst: Annotated[str, typer.Option(help="Who is asking.")] = DEFAULT_ANALYST,
     fresh: Annotated[bool, typer.Option("--fresh", help="Pay again for a question asked before.")] = False,
     request: Annotated[str | None, typer.Option(help="An id that makes a retry free.")] = None,
@@ -45,12 +51,17 @@ def ask(
 ) -> None:
     """Ask a question, pay for it, get an answer with error bars."""
     check_confidence(confidence)
+    ready(output, script)
     if format is Format.html:
         plotly()  # what is missing is said before anything is paid
     with working("Asking …"), open_policy(policy, analyst=analyst) as session:
-        amount, chosen = settled(session, question, spend, error, column, confidence)
+        amount, chosen = settled(
+            session, question, spend=spend, error=error, column=column, delta=delta, confidence=confidence
+        )
         answer = session.ask(question, spend=amount, fresh=fresh, request=request)
         write(_rendered(answer, confidence, format, chosen), output)
+        if format is Format.csv:  # the file holds rows alone; what they do not say goes beside it
+            sys.stderr.write(chosen + "".join(f"{note}\n" for note in answer.notes))
         if script is not None:
             write(answer.script(), script)
 
@@ -60,12 +71,17 @@ def _rendered(answer: Answer, confidence: float, format: Format, chosen: str) ->
         case Format.json:
             return as_json(answer.to_dict(confidence))
         case Format.csv:
-            columns, rows = beside(answer, {"low": ends(0), "high": ends(1)}, confidence)
+            columns, rows = long(answer, *beside(answer, {"low": ends(0), "high": ends(1)}, confidence))
             return as_csv(columns, [{name: _flat(cell) for name, cell in row.items()} for row in rows])
         case Format.html:
             return answer.to_html(confidence=confidence)
         case Format.table:
-            return as_table(*readable(answer, confidence), footer=chosen + "\n".join(sentences(answer, confidence)))
+            bins = [
+                as_table(part.columns, part.rows, title=part.column, footer="\n".join(part.rest))
+                for part in listed(answer, confidence, MOST_LISTED)
+            ]
+            said = chosen + "\n".join(sentences(answer, confidence)) + "\n"
+            return "".join([as_table(*readable(answer, confidence)), *bins, said])
 
 
 def _flat(cell: Any) -> Any:

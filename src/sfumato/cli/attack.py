@@ -12,6 +12,7 @@ from sfumato.attacks.shows import ABOUT, SHOWS, Demonstration, demonstrate
 from sfumato.attacks.shows.pages import COLUMNS, report, save_plot, table
 from sfumato.attacks.wordings import attack_missing
 from sfumato.cli.output import as_csv, as_json, as_table, number, split, write
+from sfumato.cli.places import ready
 from sfumato.cli.progress import progress
 
 EVERY = "all"
@@ -55,6 +56,7 @@ def attack(
         return
     if name is None:
         raise attack_missing()
+    ready(output, plot=plot)
     attacked = None if rows is None else read_file(rows, typed=True)
     chosen = list(SHOWS) if name == EVERY else [name]
     shown: list[Demonstration] = []

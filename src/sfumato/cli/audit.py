@@ -11,6 +11,7 @@ from rich.progress import Progress
 from sfumato.audit.findings import Finding
 from sfumato.audit.runs import tasks, twin_tasks
 from sfumato.cli.output import Format, as_csv, as_json, as_table, write
+from sfumato.cli.places import ready
 from sfumato.errors import UsageError
 
 app = typer.Typer(add_completion=False)
@@ -33,6 +34,7 @@ def audit(
     output is a multiple of a power of two. Time: whether the time of a draw follows the noise. Replay: what one unit
     moves, against what was certified. Exits with 1 on a violation; each verdict cries wolf once in a million.
     """
+    ready(output)
     findings = list(_run(twins=twins, only=only))
     if not findings:
         raise UsageError(f'no audit has "{only}" in its name.', "Leave out --only to run all of them.")

@@ -6,10 +6,9 @@ from typing import Annotated
 import typer
 
 from sfumato.cli.output import Format, as_csv, as_json, as_table, number, working, write
+from sfumato.cli.places import ready
 from sfumato.query.scan import Scan
 from sfumato.session import DEFAULT_ANALYST, open_policy
-
-SHOWN = 15  # rows of the table; the others are in --format csv
 
 app = typer.Typer(add_completion=False)
 
@@ -32,6 +31,7 @@ def bounds(
 
     sfumato bounds people.toml age --upper 150 --spend 0.1 --plot bounds.html
     """
+    ready(output, plot=plot)
     amount, end = number(spend, "spend"), None if upper is None else number(upper, "upper")
     with working("Asking …"), open_policy(policy, analyst=analyst) as session:
         scan = session.bounds(column, spend=amount, upper=end, points=points)
@@ -46,14 +46,9 @@ def _rendered(scan: Scan, format: Format) -> str:
     half = "±" if format is Format.table else "plus_minus"
     rows = [
         {"bound": point.bound, "sum": point.total, half: (point.interval[1] - point.interval[0]) / 2}
-        for point in scan.points
+        for point in (scan.thinned() if format is Format.table else scan.points)
     ]
     if format is Format.csv:
         return as_csv(list(rows[0]), rows)
-    shown = rows[:: -(-len(rows) // SHOWN)]
-    footer = (
-        f"Recommended upper bound of {scan.column}: {scan.recommended:g}. ± at 95 %; values below 0 count as 0.\n"
-        + ("Asked before: free. " if scan.cached else f"Cost {scan.cost} for all {len(rows)} sums. ")
-        + f"Left {scan.left}."
-    )
-    return as_table(list(rows[0]), shown, footer=footer)
+    footer = f"{scan.says()}\n± at 95 %; values below 0 count as 0.\n{scan.price()}"
+    return as_table(list(rows[0]), rows, footer=footer)

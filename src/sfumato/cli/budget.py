@@ -6,7 +6,6 @@ from typing import Annotated
 import typer
 
 from sfumato.cli.output import Format, as_csv, as_json, as_table, number, write
-from sfumato.ledger.terms import rounded_down
 from sfumato.session import DEFAULT_ANALYST, open_policy
 
 app = typer.Typer(add_completion=False)
@@ -27,25 +26,35 @@ def budget(
         each = float(number(spend, "spend")) if spend is not None else own[-1] if own else None
         more = None if each is None else session.questions_left(each)
     questions = len(charges)
-    amounts = {"limit": balance.limit, "spent": balance.spent, "left": balance.left}
     if format is Format.json:
+        amounts = {"limit": balance.limit, "spent": balance.spent, "left": balance.left}
         content = {name: {"epsilon": amount.epsilon, "delta": amount.delta} for name, amount in amounts.items()}
         write(
-            as_json({**content, "unit": unit, "analyst": analyst, "charges": questions, "spend": each, "more": more}),
+            as_json(
+                {
+                    **content,
+                    "left_for_keys": balance.left_for_keys if balance.limit.delta else None,
+                    "unit": unit,
+                    "analyst": analyst,
+                    "charges": questions,
+                    "spend": each,
+                    "more": more,
+                }
+            ),
             output,
         )
         return
-    rows = [
-        {"": name, "epsilon": rounded_down(amount.epsilon, 9), "delta": f"{amount.delta:g}"}
-        for name, amount in amounts.items()
-    ]
     columns = ["", "epsilon", "delta"]
+    rows = [dict(zip(columns, row, strict=True)) for row in balance.rows()]
     if format is Format.csv:
         write(as_csv(columns, rows), output)
         return
     footer = f"Protects one {unit}. {questions} charge{'' if questions == 1 else 's'} so far."
     if balance.limit.delta:
-        footer += "\nSpent and left need not add up to the limit: many small questions cost less than their sum."
+        footer += (
+            "\nSpent and left need not add up to the limit: many small questions cost less than their sum."
+            "\nLeft for keys: the delta from which questions that discover keys take theirs."
+        )
     if more is not None:
         footer += (
             f"\nAbout {more:,} more question{'' if more == 1 else 's'} at epsilon {each:g} fit{'s' * (more == 1)}."

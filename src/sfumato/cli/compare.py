@@ -10,6 +10,7 @@ from sfumato.anonymise.tables import read_file
 from sfumato.attacks.comparison import COLUMNS, Comparison
 from sfumato.attacks.comparison import compare as compared
 from sfumato.cli.output import as_csv, as_json, as_table, number, split, write
+from sfumato.cli.places import ready
 from sfumato.cli.progress import progress
 
 app = typer.Typer(add_completion=False)
@@ -44,6 +45,7 @@ def compare(
 
     sfumato compare --format html --output compared.html
     """
+    ready(output)
     attacked = None if rows is None else read_file(rows, typed=True)
     prices = [float(number(part, "epsilon")) for part in split(epsilon)]
     with progress("Comparing …") as report:

@@ -20,13 +20,19 @@ def explain(
     spend: Annotated[str | None, typer.Option(help="How much epsilon the question may cost, e.g. 0.5.")] = None,
     error: Annotated[str | None, typer.Option(help="Or the error bar it may have, e.g. 10.")] = None,
     column: Annotated[str | None, typer.Option(help="Whose error bar, if the question has several numbers.")] = None,
+    delta: Annotated[
+        str | None,
+        typer.Option(help="Delta for discovering keys, e.g. 1e-9 (default: a fiftieth of the pot for keys)."),
+    ] = None,
     analyst: Annotated[str, typer.Option(help="Who is asking.")] = DEFAULT_ANALYST,
     format: Annotated[Format, typer.Option(help="How to print.")] = Format.table,
     output: Annotated[Path | None, typer.Option(help="Write to this file instead of the screen.")] = None,
 ) -> None:
     """Show plan, sensitivity, cost, expected error and SQL; touches neither data nor budget."""
     with open_policy(policy, analyst=analyst) as session:
-        amount, chosen = settled(session, question, spend, error, column, CONFIDENCE)
+        amount, chosen = settled(
+            session, question, spend=spend, error=error, column=column, delta=delta, confidence=CONFIDENCE
+        )
         explanation = session.explain(question, spend=amount)
     if format is Format.json:
         text = as_json(explanation.to_dict())

@@ -22,6 +22,7 @@ from sfumato.cli.geo_output import (
     vectors_from,
 )
 from sfumato.cli.output import Format, as_csv, as_json, as_table, number, working, write
+from sfumato.cli.places import ready
 from sfumato.geo.inputs import Reading
 from sfumato.geo.planar import level_of
 from sfumato.geo.wordings import not_a_position
@@ -73,6 +74,7 @@ def report(
     mechanism = price_of(level, radius, around)
     if (source is None) == (at is None):
         raise not_a_position("one of a file or --at LAT,LON")
+    ready(output, plot=plot)
     told = afterwards(mechanism, places, remap=remap)
     with Sink(mechanism, format, output, keep=plot is not None) as sink:
         if at is not None:
@@ -102,6 +104,7 @@ def tree(
     output: Out = None,
 ) -> None:
     """A private quadtree of points: its leaves, or the counts of boxes with error bars; --plot draws the heat map."""
+    ready(output, plot=plot)
     reading = Reading(points, lat, lon, input_format, skip_bad)
     boxes = [box_of(text) for text in count or ()]
     area = None if box is None else box_of(box)

@@ -1,13 +1,16 @@
 """sfumato init"""
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from sfumato.cli.output import number, working
+from sfumato.cli.output import number, working, write
 from sfumato.engines.duckdb import describe
-from sfumato.errors import policy_exists
+from sfumato.engines.expressions import quoted
+from sfumato.errors import Refused, policy_exists
+from sfumato.query.sql import parse
 from sfumato.schema.columns import Float
 from sfumato.schema.draft import draft_policy
 
@@ -38,6 +41,21 @@ def init(
     source = table.name if target.parent.resolve() == table.parent.resolve() else str(table.resolve())
     name = table.stem if source_table is None else source_table.rpartition(".")[2]
     drafted = draft_policy(source, name, columns, source_table, private_bounds=None if part is None else str(part))
-    target.write_text(drafted, encoding="utf-8")
+    write(drafted, target)
     typer.echo(f"Wrote {target}. Declare bounds and categories there, then ask, e.g.:")
-    typer.echo(f'  sfumato ask {target} "SELECT COUNT(*) AS n FROM {name}" --spend 0.1')
+    typer.echo(f"  sfumato ask {shlex.quote(str(target))} {_typed(_counting(name))} --spend 0.1")
+
+
+def _counting(table: str) -> str:
+    """A question about a table, whose name is quoted where the language would read it otherwise."""
+    plain = f"SELECT COUNT(*) AS n FROM {table}"
+    try:
+        same = table.isidentifier() and parse(plain).table == table
+    except Refused:
+        same = False
+    return plain if same else f"SELECT COUNT(*) AS n FROM {quoted(table)}"
+
+
+def _typed(text: str) -> str:
+    """As one types it in a shell."""
+    return shlex.quote(text) if any(sign in text for sign in '"$`\\!') else f'"{text}"'

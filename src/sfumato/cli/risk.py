@@ -8,6 +8,7 @@ import typer
 from sfumato import anonymise
 from sfumato.cli.anonymise_output import parts
 from sfumato.cli.output import Format, as_csv, as_json, as_table, number, write
+from sfumato.cli.places import ready
 from sfumato.cli.progress import progress
 
 SHOWN = 12
@@ -34,6 +35,7 @@ def risk(
 
     sfumato risk people.csv --quasi age,sex,zip --sensitive disease --report risk.html
     """
+    ready(report, output)
     names, secrets, _ = parts(quasi, sensitive, policy)
     with progress("Counting groups …") as done:
         found = anonymise.risk(

@@ -3,18 +3,29 @@
 from decimal import Decimal
 
 from sfumato.cli.output import number
-from sfumato.query.wordings import one_of_spend_and_error
+from sfumato.query.wordings import column_without_error, one_of_spend_and_error
+from sfumato.schema.budget import Spend
 from sfumato.session import Session
 
 
 def settled(
-    session: Session, question: str, spend: str | None, error: str | None, column: str | None, confidence: float
-) -> tuple[Decimal, str]:
+    session: Session,
+    question: str,
+    *,
+    spend: str | None,
+    error: str | None,
+    column: str | None,
+    delta: str | None,
+    confidence: float,
+) -> tuple[Spend, str]:
     """The spend, and a sentence about it where it follows from an error."""
     if (spend is None) == (error is None):
         raise one_of_spend_and_error()
+    for_keys = None if delta is None else number(delta, "delta")
     if error is None:
-        return number(str(spend), "spend"), ""
+        if column is not None:
+            raise column_without_error()
+        return Spend(number(str(spend), "spend"), for_keys), ""
     wanted = number(error, "error")
     found = Decimal(repr(session.spend_for(question, error=wanted, column=column, confidence=confidence)))
-    return found, f"Spend {found:f} for ±{wanted:f} at {100 * confidence:g} %.\n"
+    return Spend(found, for_keys), f"Spend {found:f} for ±{wanted:f} at {100 * confidence:g} %.\n"

@@ -55,7 +55,7 @@ class Scanned:
 def parquet_files(connection: Connection, files: Files, schema: Schema) -> Scanned:
     name = files.path.name
     if files.is_folder:
-        _same_columns(connection, files)
+        same_columns(connection, files)
     relation = reading(files)
     physical = create(connection, "VIEW", relation, schema, name)
     texts = reading_of_texts(schema, physical)
@@ -69,7 +69,8 @@ def reading(files: Files) -> str:
     return f"read_parquet([{listed}], hive_partitioning = false, union_by_name = false)"
 
 
-def _same_columns(connection: Connection, files: Files) -> None:
+def same_columns(connection: Connection, files: Files) -> None:
+    """Refuse a directory whose files differ in names, types or order of columns."""
     listed = ", ".join(text(str(file)) for file in files.listed)
     try:
         rows = connection.execute(

@@ -10,7 +10,7 @@ from sfumato.engines.canonical import declared_columns
 from sfumato.engines.expressions import quoted
 from sfumato.engines.files import BYTE_ORDER_MARK, beginning, folder, header, kind_of, one_file, state
 from sfumato.engines.functions import text
-from sfumato.engines.in_place import ATTACHED, Scanned, attach, duckdb_file, parquet_files, reading
+from sfumato.engines.in_place import ATTACHED, Scanned, attach, duckdb_file, parquet_files, reading, same_columns
 from sfumato.engines.tables import Connection, Copied, create, fingerprint, unreadable
 from sfumato.engines.wordings import names_alike, source_table_unwanted
 from sfumato.errors import column_absent, file_unreadable, frame_unknown
@@ -130,13 +130,23 @@ def describe(path: Path, source_table: str | None = None) -> dict[str, str]:
         with duckdb.connect(":memory:") as connection:
             match kind:
                 case "csv":
-                    relation = f"read_csv({place}, header = true, delim = {text(header(path)[0])})"
+                    separator, names = header(path)
+                    if not any(names):
+                        raise file_unreadable(path.name, "its first line names no column")
+                    relation = f"read_csv({place}, header = true, delim = {text(separator)})"
                 case "json":
-                    relation = f"read_json({place}, format = 'newline_delimited', ignore_errors = true)"
+                    relation = (
+                        f"read_json({place}, format = 'newline_delimited', ignore_errors = true, records = true, "
+                        "map_inference_threshold = -1)"
+                    )
                 case "duckdb":
                     relation, _ = attach(connection, path, quoted(ATTACHED), source_table, show_names=True)
                 case _:
-                    relation = reading(folder(path) if kind == "directory" else one_file(path))
+                    files = folder(path) if kind == "directory" else one_file(path)
+                    same_columns(connection, files)
+                    relation = reading(files)
             return {row[0]: row[1] for row in connection.execute(f"DESCRIBE SELECT * FROM {relation}").fetchall()}
     except duckdb.Error as error:
+        if kind == "json" and isinstance(error, duckdb.BinderException):
+            raise file_unreadable(path.name, "a line of it is no JSON object, or it is empty") from None
         raise unreadable(path.name, error) from None

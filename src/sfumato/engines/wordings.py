@@ -4,7 +4,10 @@ from collections.abc import Iterable
 
 from sfumato.errors import DataUnreadable, UsageError, did_you_mean, quoted
 
-SAY_WHICH = 'Say which with source_table = "people" in the policy, source_table="people" in Python.'
+SAY_WHICH = (
+    'Say which: source_table = "people" in the policy, --source-table people for sfumato init, '
+    'source_table="people" in Python.'
+)
 
 
 def kind_unknown(path: str) -> DataUnreadable:

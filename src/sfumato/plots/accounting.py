@@ -97,13 +97,11 @@ class Chart:
     def save(self, path: str | Path) -> None:
         """Write the chart: a page that works offline for .html, a picture for .png and .svg."""
         place = Path(path)
-        match place.suffix.lower():
-            case ".html":
-                write_page(place, self.page())
-            case ".png" | ".svg":
-                _write_picture(self, place)
-            case _:
-                raise UsageError(f"{place.name} is neither .html nor .png nor .svg.", "Name the plot e.g. bounds.html.")
+        check_drawable(place)
+        if place.suffix.lower() == ".html":
+            write_page(place, self.page())
+        else:
+            _write_picture(self, place)
 
     def page(self) -> str:
         """One HTML document with every panel and its numbers."""
@@ -111,6 +109,17 @@ class Chart:
             Section(panel.title, [Figure(interactive(panel), panel.takeaway, _numbers(panel))]) for panel in self.panels
         ]
         return page(self.title, sections, footer="Made by Sfumato.")
+
+
+def check_drawable(path: Path) -> None:
+    """Refuse an ending that is no plot's, and one whose library is not installed."""
+    match path.suffix.lower():
+        case ".html":
+            plotly()
+        case ".png" | ".svg":
+            _matplotlib("matplotlib")
+        case _:
+            raise UsageError(f"{path.name} is neither .html nor .png nor .svg.", "Name the plot e.g. bounds.html.")
 
 
 def interactive(panel: Panel) -> Any:
@@ -174,10 +183,7 @@ def interactive(panel: Panel) -> Any:
 
 
 def _write_picture(chart: Chart, path: Path) -> None:
-    try:
-        figures, agg = import_module("matplotlib.figure"), import_module("matplotlib")
-    except ImportError:
-        raise missing_extra("a plot in .png or .svg", "matplotlib", "plot") from None
+    figures, agg = _matplotlib("matplotlib.figure"), _matplotlib("matplotlib")
     count = len(chart.panels)
     drawn = figures.Figure(figsize=(PANEL_WIDTH * count, PANEL_HEIGHT), layout="constrained")
     axes = drawn.subplots(1, count, squeeze=False)[0]
@@ -194,6 +200,13 @@ def _write_picture(chart: Chart, path: Path) -> None:
         path.write_bytes(_shortened(buffer.getvalue()) if vector else buffer.getvalue())
     except OSError as error:
         raise UsageError(f"{path} cannot be written: {error.strerror}.", "Choose another file.") from None
+
+
+def _matplotlib(module: str) -> Any:
+    try:
+        return import_module(module)
+    except ImportError:
+        raise missing_extra("a plot in .png or .svg", "matplotlib", "plot") from None
 
 
 def _shortened(svg: bytes) -> bytes:

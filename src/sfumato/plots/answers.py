@@ -3,25 +3,31 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sfumato.plots.style import FILL, INK, MIST, RUST, figure, legend_above, plain, plotly, whiskers
+from sfumato.plots.style import FILL, INK, RUST, figure, legend_above, plain, plotly, whiskers
 
 COLOURS = (FILL, RUST, INK, "#5a9a8b", "#b98a2f", "#9a5a8f", "#8a8aa0")
+SHADE = 0.25
 Pair = tuple[float, float]
 Part = Mapping[str, Any]
 
 
 def steps(places: Sequence[Any], values: Sequence[float], intervals: Sequence[Pair], *, title: str, along: str) -> Any:
     """A line of steps over an ordered key, in the band that its intervals make."""
-    across = [str(place) if hasattr(place, "isoformat") else place for place in places]
-    band = _band(across, intervals, "hvh")
-    line = _line(across, values, title, FILL, "hvh")
+    band = _band(places, intervals, "hvh")
+    line = _line(places, values, title, FILL, "hvh")
     return figure([*band, line], title=title, horizontal={"title": {"text": plain(along)}}, showlegend=False)
 
 
 def histogram(
-    labels: Sequence[str], cells: Sequence[Sequence[Part]], intervals: Sequence[Sequence[Pair]], *, title: str
+    labels: Sequence[str],
+    cells: Sequence[Sequence[Part]],
+    intervals: Sequence[Sequence[Pair]],
+    *,
+    title: str,
+    along: str = "",
 ) -> Any:
-    """One group: bars as wide as their bins, with whiskers. Several: a line of steps each."""
+    """One group: bars as wide as their bins, with whiskers. Several: a line of steps each, in its band."""
+    horizontal = {"title": {"text": plain(along)}}
     if len(cells) == 1:
         edges, counts = _edges(cells[0]), [part["count"] for part in cells[0]]
         drawn = plotly().Bar(
@@ -31,18 +37,16 @@ def histogram(
             marker={"color": FILL, "line": {"color": "white", "width": 1}},
             error_y=whiskers(counts, intervals[0]),
         )
-        return figure([drawn], title=title, bargap=0)
-    lines = [
-        _line(
-            [*(low for low, _ in _edges(bins)), _edges(bins)[-1][1]],
-            [*(part["count"] for part in bins), bins[-1]["count"]],
-            label,
-            COLOURS[place % len(COLOURS)],
-            "hv",
-        )
-        for place, (label, bins) in enumerate(zip(labels, cells, strict=True))
-    ]
-    return figure(lines, vertical={"title": {"text": plain(title)}}, legend=legend_above(), showlegend=True)
+        return figure([drawn], title=title, horizontal=horizontal, bargap=0)
+    traces = []
+    for place, (label, bins, pairs) in enumerate(zip(labels, cells, intervals, strict=True)):
+        colour, edges = COLOURS[place % len(COLOURS)], _edges(bins)
+        across = [*(low for low, _ in edges), edges[-1][1]]
+        counts = [part["count"] for part in bins]
+        traces += _band(across, [*pairs, pairs[-1]], "hv", colour)
+        traces.append(_line(across, [*counts, counts[-1]], label, colour, "hv"))
+    vertical = {"title": {"text": plain(title)}}
+    return figure(traces, horizontal=horizontal, vertical=vertical, legend=legend_above(), showlegend=True)
 
 
 def _edges(bins: Sequence[Part]) -> list[Pair]:
@@ -52,16 +56,21 @@ def _edges(bins: Sequence[Part]) -> list[Pair]:
 
 
 def cumulative(
-    labels: Sequence[str], cells: Sequence[Sequence[Part]], intervals: Sequence[Sequence[Pair]], *, title: str
+    labels: Sequence[str],
+    cells: Sequence[Sequence[Part]],
+    intervals: Sequence[Sequence[Pair]],
+    *,
+    title: str,
+    along: str = "",
 ) -> Any:
-    """The share at or below each point, as steps; one group alone in the band of its intervals."""
+    """The share at or below each point, as steps in the band of their intervals."""
     traces = []
     for place, (label, points, pairs) in enumerate(zip(labels, cells, intervals, strict=True)):
-        across = [point["at"] for point in points]
-        traces += _band(across, pairs, "hv") if len(cells) == 1 else []
-        traces.append(_line(across, [point["share"] for point in points], label, COLOURS[place % len(COLOURS)], "hv"))
-    vertical = {"tickformat": ".0%", "title": {"text": plain(title)}}
-    return figure(traces, vertical=vertical, legend=legend_above(), showlegend=len(cells) > 1)
+        across, colour = [point["at"] for point in points], COLOURS[place % len(COLOURS)]
+        traces += _band(across, pairs, "hv", colour)
+        traces.append(_line(across, [point["share"] for point in points], label, colour, "hv"))
+    horizontal, vertical = {"title": {"text": plain(along)}}, {"tickformat": ".0%", "title": {"text": plain(title)}}
+    return figure(traces, horizontal=horizontal, vertical=vertical, legend=legend_above(), showlegend=len(cells) > 1)
 
 
 def _line(across: Sequence[Any], values: Sequence[float], name: str, colour: str, shape: str) -> Any:
@@ -69,9 +78,12 @@ def _line(across: Sequence[Any], values: Sequence[float], name: str, colour: str
     return plotly().Scatter(x=list(across), y=list(values), name=plain(name), mode="lines", line=line)
 
 
-def _band(across: Sequence[Any], intervals: Sequence[Pair], shape: str) -> list[Any]:
+def _band(across: Sequence[Any], intervals: Sequence[Pair], shape: str, colour: str = FILL) -> list[Any]:
+    """The area between the ends of the intervals, through which the bands of other groups can be seen."""
+    red, green, blue = (int(colour[place : place + 2], 16) for place in (1, 3, 5))
+    shade = f"rgba({red},{green},{blue},{SHADE})"
     edge = {"mode": "lines", "line": {"shape": shape, "width": 0}, "hoverinfo": "skip", "showlegend": False}
     graph = plotly()
     lower = graph.Scatter(x=list(across), y=[low for low, _ in intervals], **edge)
-    upper = graph.Scatter(x=list(across), y=[high for _, high in intervals], fill="tonexty", fillcolor=MIST, **edge)
+    upper = graph.Scatter(x=list(across), y=[high for _, high in intervals], fill="tonexty", fillcolor=shade, **edge)
     return [lower, upper]

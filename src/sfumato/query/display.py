@@ -1,6 +1,7 @@
 """An answer for people: rows with their error bars, sentences about price and limits, a page."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from html import escape
 from math import isfinite
 from typing import TYPE_CHECKING, Any
@@ -14,26 +15,40 @@ if TYPE_CHECKING:
 
 MOST_IN_NOTEBOOK = 100
 MOST_ON_PAGE = 1000
+MOST_LISTED = 20
 MOST_BLOCKS = 24
 BLOCKS = "▁▂▃▄▅▆▇█"
 NONE = "–"
+PLAIN = 1e8  # from here on numbers are shown without a fraction
 SMALL = 0.1  # below it two digits are shown, wherever they begin
 Rows = tuple[list[str], list[dict[str, Any]]]
 
 
-def beside(answer: "Answer", parts: Mapping[str, Callable[[Any], Any]], confidence: float) -> Rows:
-    """The rows with parts of each interval beside its number, under names that hide no other column."""
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """The bins or points of a column as rows, and how many more there are."""
+
+    column: str
+    columns: list[str]
+    rows: list[dict[str, Any]]
+    more: int
+
+    @property
+    def rest(self) -> list[str]:
+        return [f"… {self.more:,} more: --format json, or answer.rows"] if self.more else []
+
+
+def beside(answer: "Answer", parts: Mapping[str, Callable[[Any, Any], Any]], confidence: float) -> Rows:
+    """The rows with parts of each interval and number beside the number, under names that hide no other column."""
     names: dict[tuple[str, str], str] = {}
     columns = list(answer.columns)
     for column in answer.measured:
         for part in parts:
-            name = f"{column} {part}" if part == "±" else f"{column}_{part}"
-            while name in columns:
-                name += "_"
+            name = _unused(f"{column} {part}" if part == "±" else f"{column}_{part}", columns)
             names[column, part] = name
             columns.insert(columns.index(column) + 1 if part == "±" else len(columns), name)
     rows = [
-        {**row, **{name: parts[part](interval[column]) for (column, part), name in names.items()}}
+        {**row, **{name: parts[part](interval[column], row[column]) for (column, part), name in names.items()}}
         for row, interval in zip(answer.rows, answer.interval(confidence), strict=True)
     ]
     return columns, rows
@@ -41,17 +56,75 @@ def beside(answer: "Answer", parts: Mapping[str, Callable[[Any], Any]], confiden
 
 def readable(answer: "Answer", confidence: float) -> Rows:
     """The rows with `±` beside each number, lists drawn as small bars, and a dash for nothing."""
-    columns, rows = beside(answer, {"±": half}, confidence)
+    columns, rows = beside(answer, {"±": margin}, confidence)
     return columns, [
         {name: NONE if cell is None else blocks(cell) if isinstance(cell, list) else cell for name, cell in row.items()}
         for row in rows
     ]
 
 
-def ends(place: int) -> Callable[[Any], Any]:
+def listed(answer: "Answer", confidence: float, most: int) -> list[Listed]:
+    """Under each column of lists its bins or points as rows of their own, with ±; and how many are left out."""
+    found = []
+    keys = [name for name in answer.columns if name not in answer.measured]
+    for column in answer.measured:
+        cells = [row[column] for row in answer.rows]
+        if not any(isinstance(cell, list) and cell for cell in cells):
+            continue
+        columns = list(keys)
+        what = "count" if any("count" in part for cell in cells for part in cell) else "share"
+        for name in ("range" if what == "count" else "up to", what, "±"):
+            columns.append(_unused(name, columns))
+        rows = [
+            [*(row[key] for key in keys), _place(part), part[what], margin(pair, part[what])]
+            for row, intervals in zip(answer.rows, answer.interval(confidence), strict=True)
+            for part, pair in zip(row[column], intervals[column] or [None] * len(row[column]), strict=True)
+        ]
+        shown = [dict(zip(columns, row, strict=True)) for row in rows[:most]]
+        found.append(Listed(column, columns, shown, len(rows) - len(shown)))
+    return found
+
+
+def _place(part: Mapping[str, Any]) -> str:
+    """Where a bin or a point lies."""
+    if "at" in part:
+        return _end(part["at"])
+    return _end(part["low"]) if part["low"] == part["high"] else f"{_end(part['low'])} to {_end(part['high'])}"
+
+
+def _end(value: float) -> str:
+    return f"{value:,.0f}" if abs(value) >= PLAIN else f"{value:,.8g}"
+
+
+def _unused(name: str, columns: Sequence[str]) -> str:
+    while name in columns:
+        name += "_"
+    return name
+
+
+def long(answer: "Answer", columns: list[str], rows: list[dict[str, Any]]) -> Rows:
+    """Rows with one column of lists told bin by bin or point by point; as they are if there is none, or several."""
+    lists = [name for name in answer.measured if any(isinstance(row[name], list) for row in rows)]
+    if len(lists) != 1:
+        return columns, rows
+    (name,) = lists
+    drawn = any("low" in part for row in rows for part in row[name])
+    words = {"from": "low", "to": "high"} if drawn else {"at": "at"}
+    places = {_unused(f"{name}_{word}", columns): part for word, part in words.items()}
+    first = columns.index(name)
+    spread = []
+    for row in rows:
+        for number, part in enumerate(row[name]):
+            told = {column: cell[number] if isinstance(cell, list) else cell for column, cell in row.items()}
+            at = {column: part[key] for column, key in places.items()}
+            spread.append({**told, **at, name: heights([part])[0]})
+    return [*columns[:first], *places, *columns[first:]], spread
+
+
+def ends(place: int) -> Callable[[Any, Any], Any]:
     """The low (0) or the high (1) end of an interval; of a list of intervals, the list of these ends."""
 
-    def end(interval: Any) -> Any:
+    def end(interval: Any, _: Any) -> Any:
         if interval is None:
             return None
         return [pair[place] for pair in interval] if isinstance(interval, list) else interval[place]
@@ -59,19 +132,21 @@ def ends(place: int) -> Callable[[Any], Any]:
     return end
 
 
-def half(interval: Any) -> Any:
-    """Half the width of an interval, the widest half of several; one end where the other is unknown."""
+def margin(interval: Any, value: Any) -> Any:
+    """How far the farther end of an interval lies from its number: number ± margin holds all of it.
+
+    Of a list the widest; one end where the other is unknown.
+    """
     if interval is None:
         return NONE
     if isinstance(interval, list):
-        halves = [half(pair) for pair in interval]
-        return max((found for found in halves if not isinstance(found, str)), default=NONE)
+        margins = [margin(pair, part) for pair, part in zip(interval, heights(value), strict=True)]
+        return max((found for found in margins if not isinstance(found, str)), default=NONE)
     low, high = interval
     known = [end is not None and isfinite(end) for end in interval]
     if not all(known):
         return f"≥ {_number(low)}" if known[0] else f"≤ {_number(high)}" if known[1] else NONE
-    width = (high - low) / 2
-    return int(width) if isinstance(low, int) and width.is_integer() else width
+    return max(value - low, high - value)
 
 
 def blocks(cell: list[dict[str, Any]]) -> str:
@@ -87,11 +162,12 @@ def blocks(cell: list[dict[str, Any]]) -> str:
 
 
 def sentences(answer: "Answer", confidence: float) -> list[str]:
-    """Under every table: what the error bars mean, the price, what is left, what is hidden."""
+    """Under every table: what the error bars mean, the price in numbers and words, what is left, what is hidden."""
     paid = f"Asked before on {answer.when}: free. " if answer.cached else f"Cost {answer.cost}. "
     lines = [
         f"± at {100 * confidence:g} %. Protects one {answer.unit}.",
         f"{paid}Spent in all {answer.spent}; left {answer.left}.",
+        price_in_words(answer.cost),
     ]
     if answer.more is not None:
         lines.append(more_in_words(answer.more))
@@ -106,25 +182,31 @@ def more_in_words(more: int) -> str:
 
 def as_text(answer: "Answer", confidence: float) -> str:
     """A table in plain characters and the sentences under it."""
-    columns, rows = readable(answer, confidence)
+    lines = _lines(*readable(answer, confidence))
+    for part in listed(answer, confidence, MOST_LISTED):
+        lines += ["", f"{part.column}:", *_lines(part.columns, part.rows), *part.rest]
+    return "\n".join([*lines, *sentences(answer, confidence)])
+
+
+def _lines(columns: list[str], rows: list[dict[str, Any]]) -> list[str]:
     cells = [[_shown(row[name]) for name in columns] for row in rows]
     right = [all(isinstance(row[name], int | float) or row[name] == NONE for row in rows) for name in columns]
     widths = [max(len(line[place]) for line in [columns, *cells]) for place in range(len(columns))]
-    lines = [
+    return [
         "  ".join(
             cell.rjust(width) if numeric else cell.ljust(width)
             for cell, width, numeric in zip(line, widths, right, strict=True)
         ).rstrip()
         for line in [columns, ["─" * width for width in widths], *cells]
     ]
-    return "\n".join([*lines, *sentences(answer, confidence)])
 
 
 def as_fragment(answer: "Answer", confidence: float) -> str:
     """For a notebook: a table and its sentences, every text escaped, no script and nothing fetched."""
     shown, hidden = _table(answer, confidence, MOST_IN_NOTEBOOK)
     lines = [*hidden, *sentences(answer, confidence)]
-    return f"<div>{table(shown)}<p><small>{'<br>'.join(escape(line) for line in lines)}</small></p></div>"
+    bins = "".join(table(block) for block in _bins(answer, confidence, MOST_IN_NOTEBOOK) if isinstance(block, Table))
+    return f"<div>{table(shown)}{bins}<p><small>{'<br>'.join(escape(line) for line in lines)}</small></p></div>"
 
 
 def as_page(answer: "Answer", confidence: float) -> str:
@@ -142,9 +224,9 @@ def as_page(answer: "Answer", confidence: float) -> str:
     return page(
         "An answer with its error bars",
         [
-            Section("The answer", [*drawn, shown, *hidden]),
+            Section("The answer", [*drawn, shown, *hidden, *_bins(answer, confidence, MOST_ON_PAGE)]),
             Section("What the error bars cover", [covers, *answer.notes]),
-            Section("What it cost", [*sentences(answer, confidence)[:2], price_in_words(answer.cost)]),
+            Section("What it cost", sentences(answer, confidence)[:3]),
         ],
         lead=[Code(answer.question), Facts(facts)],
         footer="Made with Sfumato.",
@@ -154,8 +236,6 @@ def as_page(answer: "Answer", confidence: float) -> str:
 def _takeaway(answer: "Answer", column: str, confidence: float) -> str:
     keys = [name for name in answer.columns if name not in answer.measured]
     what = f"{column} by {', '.join(keys)}" if keys else column
-    if len(answer.rows) > 1 and isinstance(answer.rows[0][column], list):
-        return f"{what}; the numbers have noise in them"
     return f"{what}; noise stays inside the error bars in {100 * confidence:g} of 100 cases"
 
 
@@ -164,6 +244,14 @@ def _table(answer: "Answer", confidence: float, most: int) -> tuple[Table, list[
     cells = [[_cell(row[name]) for name in columns] for row in rows[:most]]
     hidden = [f"The first {most:,} of {len(rows):,} rows."] if len(rows) > most else []
     return Table(columns, cells), hidden
+
+
+def _bins(answer: "Answer", confidence: float, most: int) -> list[Block]:
+    found: list[Block] = []
+    for part in listed(answer, confidence, most):
+        cells = [[_cell(row[name]) for name in part.columns] for row in part.rows]
+        found += [Table(part.columns, cells, part.column), *part.rest]
+    return found
 
 
 def _cell(value: Any) -> str | int:

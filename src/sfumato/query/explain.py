@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
+from html import escape
 from typing import Any
 
 from sfumato.kernel.certify import Certified, Mechanism
@@ -26,7 +27,7 @@ from sfumato.plan.nodes import (
 from sfumato.query.finish import CONFIDENCE
 from sfumato.query.notes import notes, price_in_words
 from sfumato.query.outputs import expected_error
-from sfumato.query.rewrite import FoundMeanColumn, KeyColumn, MeanColumn, OutputColumn, SpreadColumn
+from sfumato.query.rewrite import FoundMeanColumn, KeyColumn, MeanColumn, ModeColumn, OutputColumn, SpreadColumn
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +54,7 @@ class Explanation:
     sql: str
     digest: str
     keys: str = ""
+    without_error: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """What `--format json` prints."""
@@ -98,9 +100,13 @@ class Explanation:
                 lines += [f"    {mechanism} noise, standard deviation {step.deviation:.6g}"]
         lines += [f"Error bars ({100 * CONFIDENCE:.0f} %):"]
         for name, error in self.expected_error.items():
-            lines += [f"  {name}: " + (f"±{error:.6g}" if error is not None else "depends on the answer")]
+            unknown = "none" if name in self.without_error else "depends on the answer"
+            lines += [f"  {name}: " + (f"±{error:.6g}" if error is not None else unknown)]
         lines += ["Not covered by error bars:", *(f"  {note}" for note in self.notes)] if self.notes else []
         return "\n".join([*lines, "SQL:", self.sql])
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>"
 
 
 def explain(
@@ -133,6 +139,7 @@ def explain(
         sql=sql,
         digest=certified.digest,
         keys="" if certified.selection is None else _discovered(certified.selection),
+        without_error=tuple(column.name for column in columns if isinstance(column, ModeColumn)),
     )
 
 

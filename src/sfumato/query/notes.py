@@ -59,8 +59,8 @@ def notes(certified: Certified, columns: tuple[OutputColumn, ...]) -> tuple[str,
             "error bars do not cover what is cut off beyond that."
         )
     for key in plan.keys:
-        named = _named(getattr(key, fields(key)[0].name))
-        what = named if named.startswith("the expression") else f"a {named}"
+        name = named(getattr(key, fields(key)[0].name))
+        what = name if name.startswith("the expression") else f"a {name}"
         if isinstance(key, ListedKey):
             said.append(f"Rows with {what} other than the {key.size:,} declared are in no group.")
         elif isinstance(key, RangeKey):
@@ -105,13 +105,13 @@ def _clamped(column: OutputColumn, certified: Certified) -> Clamped | None:
 
 
 def _between(value: Expression, lattice: Lattice) -> Clamped:
-    return _named(value), _shown(lattice.lower * lattice.step), _shown(lattice.upper * lattice.step)
+    return named(value), _shown(lattice.lower * lattice.step), _shown(lattice.upper * lattice.step)
 
 
 def _within(cells: Grid, upper: Fraction, whole: bool) -> Clamped:
     """Whole numbers lie in the middle of their cells."""
     inward = EVEN if whole else 0
-    return _named(cells.value), _shown(cells.lower + inward), _shown(upper - inward)
+    return named(cells.value), _shown(cells.lower + inward), _shown(upper - inward)
 
 
 def _shown(end: Fraction) -> str:
@@ -123,7 +123,8 @@ def _value(certified: Certified, measure: int) -> Expression:
     return value
 
 
-def _named(value: object) -> str:
+def named(value: object) -> str:
+    """A column by its name, anything else by those of the columns in it."""
     if isinstance(value, Column):
         return value.name
     names = sorted(set(_columns(value)))

@@ -1,17 +1,21 @@
 """Which picture an answer gets: bars, steps along an ordered key, a histogram or a cumulative share."""
 
+import re
 from datetime import date
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from sfumato.plots.answers import cumulative, histogram, steps
 from sfumato.plots.bars import bars
+from sfumato.query.notes import named
+from sfumato.query.rewrite import CdfColumn, HistogramColumn
 from sfumato.query.wordings import not_drawable, not_measured
 
 if TYPE_CHECKING:
     from sfumato.query.finish import Answer
 
 FEWEST_STEPS = 3
+DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
 def is_drawable(answer: "Answer", column: str) -> bool:
@@ -39,7 +43,7 @@ def picture(answer: "Answer", column: str | None, confidence: float) -> Any:
             for cell, interval in zip(cells, intervals, strict=True)
         ]
         draw = histogram if "low" in cells[0][0] else cumulative
-        return draw(labels, cells, pairs, title=chosen)
+        return draw(labels, cells, pairs, title=chosen, along=_along(answer, chosen))
     known = [_known(cell, interval) for cell, interval in zip(cells, intervals, strict=True)]
     # A line of steps would run on over a key without a number.
     if len(keys) == 1 and len(rows) == len(answer.rows) and _is_ordered([row[keys[0]] for row in rows]):
@@ -63,9 +67,24 @@ def _is_number(cell: Any) -> bool:
 
 
 def _is_ordered(keys: list[Any]) -> bool:
-    """Whole numbers or dates, enough of them to make a line."""
-    kinds = {type(key) for key in keys}
-    return len(keys) >= FEWEST_STEPS and (kinds == {int} or all(issubclass(kind, date) for kind in kinds))
+    """Whole numbers or dates, enough of them to make a line; the keys of an answer hold a date as 2024-01-31."""
+    return len(keys) >= FEWEST_STEPS and ({type(key) for key in keys} == {int} or all(_is_date(key) for key in keys))
+
+
+def _is_date(key: Any) -> bool:
+    if not isinstance(key, str) or DATE.fullmatch(key) is None:
+        return False
+    try:
+        date.fromisoformat(key)
+    except ValueError:
+        return False
+    return True
+
+
+def _along(answer: "Answer", name: str) -> str:
+    """What the bins or points of a column are of."""
+    column = next(column for column in answer._numbers[1] if column.name == name)
+    return named(column.cells.value) if isinstance(column, HistogramColumn | CdfColumn) else ""
 
 
 def heights(cell: list[dict[str, Any]]) -> list[float]:

@@ -6,8 +6,8 @@ from fractions import Fraction
 from sfumato.errors import UsageError
 from sfumato.kernel.certify import Mechanism
 from sfumato.query.outputs import expected_error
-from sfumato.query.rewrite import KeyColumn, OutputColumn
-from sfumato.query.wordings import error_depends, error_out_of_reach, not_measured, which_column
+from sfumato.query.rewrite import KeyColumn, ModeColumn, OutputColumn
+from sfumato.query.wordings import error_depends, error_out_of_reach, no_error_bar, not_measured, which_column
 from sfumato.schema.numbers import Number, exact_positive, shown
 
 # Spends of three digits, from 1.00e-6 to 9.99e5.
@@ -25,6 +25,8 @@ def error_of(
     name = next(iter(measured)) if column is None else column
     if name not in measured:
         raise not_measured(name, measured)
+    if isinstance(measured[name], ModeColumn):
+        raise no_error_bar(name)
     error = expected_error(measured[name], mechanisms, confidence)
     if error is None:
         raise error_depends(name)

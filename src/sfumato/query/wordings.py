@@ -1,5 +1,6 @@
 """What this package says when it cannot do something."""
 
+import shlex
 from collections.abc import Iterable, Sequence
 
 from sfumato.errors import Refused, UsageError, did_you_mean, quoted
@@ -15,7 +16,21 @@ def error_depends(column: str) -> Refused:
 def which_column(columns: Sequence[str]) -> UsageError:
     return UsageError(
         "the question has several numbers, and each has an error of its own.",
-        f'Name one, e.g. column="{columns[0]}".',
+        f'Name one, e.g. --column {shlex.quote(columns[0])}, in Python column="{columns[0]}".',
+    )
+
+
+def column_without_error() -> UsageError:
+    return UsageError(
+        "--column says whose error bar --error means, and there is no --error.",
+        "Leave --column out, or say --error 10.",
+    )
+
+
+def no_error_bar(column: str) -> Refused:
+    return Refused(
+        f'"{column}" has no error bar: a most frequent value is right or wrong.',
+        "Name the error of a COUNT or a SUM, or ask with a spend.",
     )
 
 
@@ -65,7 +80,9 @@ def keys_need_delta(name: str) -> Refused:
 
 
 def delta_unused() -> UsageError:
-    return UsageError("this question discovers no keys, so it takes no delta.", "Leave delta out of the spend.")
+    return UsageError(
+        "this question discovers no keys, so it takes no delta.", "Leave delta (--delta) out of the spend."
+    )
 
 
 def too_large() -> Refused:
