@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from sfumato.cli.output import Format, as_csv, as_json, as_table, number, write
+from sfumato.ledger.terms import rounded_down
 from sfumato.session import DEFAULT_ANALYST, open_policy
 
 app = typer.Typer(add_completion=False)
@@ -26,8 +27,8 @@ def budget(
         each = float(number(spend, "spend")) if spend is not None else own[-1] if own else None
         more = None if each is None else session.questions_left(each)
     questions = len(charges)
+    amounts = {"limit": balance.limit, "spent": balance.spent, "left": balance.left}
     if format is Format.json:
-        amounts = {"limit": balance.limit, "spent": balance.spent, "left": balance.left}
         content = {name: {"epsilon": amount.epsilon, "delta": amount.delta} for name, amount in amounts.items()}
         write(
             as_json(
@@ -45,7 +46,10 @@ def budget(
         )
         return
     columns = ["", "epsilon", "delta"]
-    rows = [dict(zip(columns, row, strict=True)) for row in balance.rows()]
+    cells = [(name, rounded_down(amount.epsilon, 9), f"{amount.delta:g}") for name, amount in amounts.items()]
+    if balance.limit.delta:
+        cells.append(("left for keys", "", f"{balance.left_for_keys:g}"))
+    rows = [dict(zip(columns, row, strict=True)) for row in cells]
     if format is Format.csv:
         write(as_csv(columns, rows), output)
         return

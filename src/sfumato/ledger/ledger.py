@@ -29,7 +29,6 @@ from sfumato.kernel.gate import Receipt, Release, Released
 from sfumato.ledger.anchor import Anchor
 from sfumato.ledger.chain import Chain, Entry
 from sfumato.ledger.terms import Amount, Terms, rounded_down
-from sfumato.plots.page import Table, table
 from sfumato.schema.budget import Budget
 from sfumato.schema.table import Schema
 from sfumato.schema.wordings import anchor_is_ledger, unusable_path
@@ -48,15 +47,6 @@ class Balance:
     left: Amount
     left_for_keys: float = 0.0
     more: int | None = None
-
-    def rows(self) -> list[tuple[str, str, str]]:
-        """What each amount is, its ε and its δ, as texts; what is left for keys only where there is a δ."""
-        amounts = {"limit": self.limit, "spent": self.spent, "left": self.left}
-        rows = [(name, rounded_down(amount.epsilon, 9), f"{amount.delta:g}") for name, amount in amounts.items()]
-        return [*rows, ("left for keys", "", f"{self.left_for_keys:g}")] if self.limit.delta else rows
-
-    def _repr_html_(self) -> str:
-        return table(Table(("", "epsilon", "delta"), self.rows()))
 
 
 @dataclass(frozen=True, slots=True)
