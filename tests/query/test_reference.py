@@ -118,6 +118,9 @@ def test_every_aggregate_is_on_the_page(declared: Policy) -> None:
     listed = {shape.split("(")[0] for shape in shapes}
     known = {kind.sql_name() for kind in (*sql_calls.SPREADS, *sql_calls.LEVELS)} | sql_calls.BINNED
     assert listed >= known - {"VARIANCE_POP"} | {"COUNT", "SUM", "AVG", "MODE", "QUANTILE", "VAR_POP"}
+    also = page("sql.md").split("Also written: ")[1].split("\n\n")[0]
+    aliases = {"APPROX_COUNT_DISTINCT" if name == "APPROX_DISTINCT" else name for name in sql_calls.ALIASES}
+    assert [name for name in (*aliases, *sql_calls.LEVELLED) if f"`{name}" not in also] == []
     for shape in shapes:
         name = "sex" if shape.startswith("MODE") else "age"
         call = shape.replace("x", name).replace("q)", "0.1)").replace("bins", "5").replace("points", "5")

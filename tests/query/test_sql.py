@@ -327,16 +327,16 @@ def test_a_computed_key_gets_a_name(question: str, names: list[str]) -> None:
 
 def test_a_key_in_other_words_is_another_key() -> None:
     for order in ("BIN(age, 5)", "CASE WHEN sex = 'F' THEN 1 END", "CASE WHEN sex = 'f' THEN 1 ELSE 2 END", "ABS(age)"):
-        with pytest.raises(Refused, match="not in the answer"):
+        with pytest.raises(Refused, match="only what the answer shows"):
             parse(f"SELECT CASE WHEN sex = 'f' THEN 1 END AS k, COUNT(*) FROM people GROUP BY k ORDER BY {order}")
     same = "CASE WHEN SEX = 'f' THEN 1 END"
     assert parse(f"SELECT CASE WHEN sex = 'f' THEN 1 END AS k, COUNT(*) FROM people GROUP BY k ORDER BY {same}")
-    with pytest.raises(Refused, match="not in the answer"):
+    with pytest.raises(Refused, match="only what the answer shows"):
         parse("SELECT sex, COUNT(*) FROM people GROUP BY sex ORDER BY UPPER(sex)")
 
 
 def test_what_cannot_be_read_is_no_key() -> None:
-    with pytest.raises(Refused, match="DECIMALS here"):
+    with pytest.raises(Refused, match="this form of FLOOR"):
         parse("SELECT BIN(age, 10) AS b, COUNT(*) FROM people GROUP BY b HAVING FLOOR(b, 1) > 3")
 
 

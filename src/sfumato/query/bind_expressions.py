@@ -44,11 +44,18 @@ def resolve(column: Column, schema: Schema) -> Column:
         if isinstance(schema.unit, Person) and column.name.casefold() == schema.unit.id.casefold():
             raise identifier_used(schema.unit.id)
         if len(alike) != 1:
-            raise unknown_column(column.name, schema.visible)
+            raise unknown_column(column.name, _nearby(column.name, schema))
         name = alike[0]
     if isinstance(schema.columns[name], Identifier):
         raise identifier_used(name)
     return Column(name)
+
+
+def _nearby(name: str, schema: Schema) -> list[str]:
+    """The columns to choose from: beside a qualified name, those that are written with a table."""
+    visible = schema.visible
+    qualified = [spelling for spelling, meant in schema.spelt.items() if "." in spelling and meant in visible]
+    return qualified if "." in name and qualified else visible
 
 
 def first_column(value: Expression | Condition) -> str:

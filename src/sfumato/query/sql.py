@@ -15,7 +15,7 @@ from sfumato.plan.functions import FUNCTIONS
 from sfumato.query.after import After, Order
 from sfumato.query.asked import expressions_in
 from sfumato.query.question import Question, SelectedCall, SelectedKey
-from sfumato.query.sql_calls import read_call
+from sfumato.query.sql_calls import read_call, with_plain_names
 from sfumato.query.sql_expressions import (
     DEEPEST,
     is_row_expression,
@@ -27,9 +27,10 @@ from sfumato.query.sql_expressions import (
     read_name,
     refuse,
 )
+from sfumato.query.sql_hints import shown
 from sfumato.query.sql_refusals import refuse_by_kind
 from sfumato.query.sql_sources import read_from, read_with
-from sfumato.query.wordings import too_large
+from sfumato.query.wordings import not_in_answer, sorted_by_computed, too_large
 
 LONGEST = 10_000
 
@@ -59,7 +60,9 @@ def parse(text: str) -> Question:
     Claim: gives a value made of plan nodes only, or raises Refused; never runs, opens or looks up anything.
     """
     try:
-        return _question(_statement(text))
+        select = _statement(text)
+        with_plain_names(select)
+        return _question(select)
     except RecursionError:
         raise too_deep(DEEPEST) from None
 
@@ -73,10 +76,12 @@ def _question(select: exp.Select) -> Question:
     selected = tuple(_selected(node, alias) for node in select.expressions)
     keys: tuple[Expression, ...] = ()
     if group is not None:
-        only(group, "expressions")
-        if not group.expressions:
-            raise not_supported("GROUP BY without a column", "Name the columns, or leave out GROUP BY.")
+        only(group, "expressions", "all")
         keys = tuple(_grouped_by(node, selected, alias) for node in group.expressions)
+        if group.args.get("all"):
+            keys = tuple(item.expression for item in selected if isinstance(item, SelectedKey))
+        elif not keys:
+            raise not_supported("GROUP BY without a column", "Name the columns, or leave out GROUP BY.")
     values = [
         item.expression if isinstance(item, SelectedKey) else getattr(item.call, "value", None) for item in selected
     ]
@@ -164,13 +169,18 @@ def _output(node: exp.Expr, selected: tuple[SelectedKey | SelectedCall, ...], al
             if isinstance(item, SelectedKey) and isinstance(item.expression, Column)
         }
         found = (names | keys).get(column.name.casefold())
+        if found is None:
+            raise not_in_answer(column.name, names.values())
     elif is_row_expression(node):
         found = _selected_name(node, selected, alias)
+        if found is None:
+            raise sorted_by_computed(shown(node), [item.name for item in selected])
     else:
         call = read_call(node, None, alias).call
         found = next((item.name for item in selected if isinstance(item, SelectedCall) and item.call == call), None)
     if found is None:
-        raise not_supported("a column that is not in the answer", "Select it too; it costs a share of the spend.")
+        text = f"{shown(node, 'an aggregate')}, which is not in the answer,"
+        raise not_supported(text, "Select it too; it costs a share of the spend.")
     return found
 
 
@@ -241,7 +251,10 @@ def _check_depth(tokens: list[Token]) -> None:
 
 def _where_it_stopped(error: sqlglot.errors.ParseError) -> str:
     first = error.errors[0] if error.errors else {}
+    told = str(first.get("description") or "")
     word = str(first.get("highlight") or "").strip()
+    if word == ")" and told.startswith(("Required", "The number of provided arguments")):
+        return f"a call has too {'few' if told.startswith('Required') else 'many'} arguments"
     return f"it stops making sense at {word[:40]!r}" if word else "it ends too early"
 
 
@@ -252,9 +265,9 @@ def _selected(node: exp.Expr, alias: str) -> SelectedKey | SelectedCall:
         name, node = read_name(node.args["alias"]), node.this
         if not name.isprintable():
             raise not_supported("a column name with control characters", "Use printable characters after AS.")
-    if isinstance(node.unnest(), exp.Column):
-        column = read_column(node.unnest(), alias)
-        return SelectedKey(name or node.unnest().name, column)
+    node = node.unnest()
+    if isinstance(node, exp.Column):
+        return SelectedKey(name or node.name, read_column(node, alias))
     if is_row_expression(node):
         return SelectedKey(name or label(node), read_expression(node, alias, 0))
     return read_call(node, name, alias)

@@ -72,6 +72,39 @@ def too_large() -> Refused:
     return Refused("the question repeats itself too often inside itself.", "Ask it in a flatter form.")
 
 
+def refused_because(what: str, reason: str, nearest: str) -> Refused:
+    return Refused(f"{what} is not supported: {reason}.", nearest)
+
+
+def function_unknown(name: str, known: Iterable[str], listed: Iterable[str]) -> Refused:
+    return Refused(
+        f"there is no function {name}.{did_you_mean(name, known)}", f"Functions of a row: {quoted(listed, limit=60)}."
+    )
+
+
+def distinct_of_several(values: Sequence[str]) -> Refused:
+    together = " || '/' || ".join(values)
+    return Refused(
+        "COUNT(DISTINCT …) of several is not supported: it counts the values of one expression.",
+        f"Write COUNT(DISTINCT {values[0]}), or put texts together: COUNT(DISTINCT {together}).",
+    )
+
+
+def not_in_answer(name: str, columns: Iterable[str]) -> Refused:
+    columns = list(columns)
+    return Refused(
+        f"{name} is not a column of the answer.{did_you_mean(name, columns)}",
+        f"The answer has {quoted(columns)}. Conditions on rows stand in WHERE.",
+    )
+
+
+def sorted_by_computed(text: str, columns: Iterable[str]) -> Refused:
+    return Refused(
+        f"ORDER BY {text} is not supported: only what the answer shows is sorted by.",
+        f"Sort by {quoted(columns)}, or sort the answer yourself: that costs nothing.",
+    )
+
+
 def argument_wrong(call: str, needs: str) -> Refused:
     return Refused(f"{call} cannot be asked like this.", f"It needs {needs}.")
 
