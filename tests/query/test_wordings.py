@@ -24,6 +24,8 @@ SAMPLES: dict[str, tuple[Any, ...]] = {
     "delta_unused": (),
     "not_measured": ("cuont", ["count", "income"]),
     "too_large": (),
+    "calls_too_deep": (4,),
+    "too_many_casts": (4,),
     "refused_because": ("INTERVAL", "dates are not moved", "Write the day: DATE '2024-01-31'."),
     "function_unknown": ("MEDAIN", ["MEDIAN", "ABS"], ["ABS", "ROUND"]),
     "distinct_of_several": (["zip", "sex"],),

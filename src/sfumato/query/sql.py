@@ -15,6 +15,7 @@ from sfumato.plan.functions import FUNCTIONS
 from sfumato.query.after import After, Order
 from sfumato.query.asked import expressions_in
 from sfumato.query.question import Question, SelectedCall, SelectedKey
+from sfumato.query.source_wordings import too_many_joins
 from sfumato.query.sql_calls import read_call, with_plain_names
 from sfumato.query.sql_expressions import (
     DEEPEST,
@@ -30,12 +31,13 @@ from sfumato.query.sql_expressions import (
 from sfumato.query.sql_hints import shown
 from sfumato.query.sql_refusals import refuse_by_kind
 from sfumato.query.sql_sources import read_from, read_with
-from sfumato.query.wordings import not_in_answer, sorted_by_computed, too_large
+from sfumato.query.wordings import calls_too_deep, not_in_answer, sorted_by_computed, too_large, too_many_casts
 
 LONGEST = 10_000
 
 OPENING = {TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.CASE}
 CLOSING = {TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE, TokenType.END}
+JOINS = {kind for kind in TokenType if "JOIN" in kind.name}  # by their kind: a column may be called join_date
 PREFIX = {TokenType.NOT, TokenType.DASH, TokenType.PLUS, TokenType.TILDE}
 
 TABLES = ("with", "with_", "from", "from_", "joins")
@@ -48,6 +50,7 @@ HARMLESS = {
     *("STARTS_WITH", "ENDS_WITH", "CONTAINS"),
 }
 MOST_CALLS = 4  # one inside another, of words the parser may take for something else
+MOST_JOINS = MOST_CASTS = 4
 MOST_NODES = 20_000
 
 # It would print the analyst's text where nobody asked for it.
@@ -230,7 +233,7 @@ def one_statement(text: str) -> exp.Expr:
 
 def _check_depth(tokens: list[Token]) -> None:
     """Refuse what nests too deep, before the parser, some of whose rules take twice as long for each level."""
-    depth = run = joins = 0  # casts count as joins: the language has none
+    run = joins = casts = 0
     costly: list[bool] = []  # of each open bracket: whether a word stands before it, or it is square
     before = ""
     for token in tokens:
@@ -240,12 +243,17 @@ def _check_depth(tokens: list[Token]) -> None:
             costly.append(token.text == "[" or (word and before not in HARMLESS))
         elif token.token_type in CLOSING and costly:
             costly.pop()
-        depth = len(costly)
         run = run + 1 if token.token_type in PREFIX else 0
-        joins += "JOIN" in token.text.upper() and token.token_type is not TokenType.STRING
-        joins += token.token_type is TokenType.DCOLON
-        if depth + run > DEEPEST or sum(costly) > MOST_CALLS or joins > MOST_CALLS:
+        joins += token.token_type in JOINS
+        casts += token.token_type is TokenType.DCOLON
+        if len(costly) + run > DEEPEST:
             raise too_deep(DEEPEST)
+        if sum(costly) > MOST_CALLS:
+            raise calls_too_deep(MOST_CALLS)
+        if joins > MOST_JOINS:
+            raise too_many_joins(MOST_JOINS)
+        if casts > MOST_CASTS:
+            raise too_many_casts(MOST_CASTS)
         before = " ".join(token.text.upper().split())
 
 

@@ -68,6 +68,20 @@ def delta_unused() -> UsageError:
     return UsageError("this question discovers no keys, so it takes no delta.", "Leave delta out of the spend.")
 
 
+def calls_too_deep(limit: int) -> Refused:
+    return Refused(
+        f"brackets after unknown words are nested more than {limit} levels deep.",
+        "Use the functions of the reference, and ask it in a flatter form.",
+    )
+
+
+def too_many_casts(limit: int) -> Refused:
+    return Refused(
+        f"the question has more than {limit} casts (::).",
+        "Leave them out: columns have their declared types, and a date is written DATE '2024-01-31'.",
+    )
+
+
 def too_large() -> Refused:
     return Refused("the question repeats itself too often inside itself.", "Ask it in a flatter form.")
 
