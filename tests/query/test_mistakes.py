@@ -142,7 +142,7 @@ WHOLE = [
     ("SELECT COUNT(*) AS n FROM people HAVING age > 3", "age is not a column of the answer", "WHERE"),
     ("SELECT COUNT(*) AS total FROM people ORDER BY totl", 'Did you mean "total"?', "The answer has total"),
     ("SELECT COUNT(*) INTO t FROM people", "INTO", "Leave it out"),
-    ("SELECT COUNT(*) FROM people LATERAL VIEW explode(x) t", "LATERAL", "join one row a person"),
+    ("SELECT COUNT(*) FROM people LATERAL VIEW explode(x) t", "LATERAL", "a table of its own"),
     (
         "SELECT COUNT(*) FROM people AS p JOIN visits AS v USING (who) WHERE p.ag > 3",
         'there is no column "p.ag". Did you mean "p.age"?',

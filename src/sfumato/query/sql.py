@@ -9,7 +9,7 @@ import logging
 import sqlglot
 from sqlglot import Token, TokenType, exp
 
-from sfumato.errors import Refused, UsageError, not_sql, not_supported, too_deep, too_long
+from sfumato.errors import Refused, not_sql, not_supported, too_deep, too_long
 from sfumato.plan.expressions import Column, Condition, Expression, same, size
 from sfumato.plan.functions import FUNCTIONS
 from sfumato.query.after import After, Order
@@ -31,7 +31,14 @@ from sfumato.query.sql_expressions import (
 from sfumato.query.sql_hints import shown
 from sfumato.query.sql_refusals import refuse_by_kind
 from sfumato.query.sql_sources import read_from, read_with
-from sfumato.query.wordings import calls_too_deep, not_in_answer, sorted_by_computed, too_large, too_many_casts
+from sfumato.query.wordings import (
+    calls_too_deep,
+    not_in_answer,
+    question_not_text,
+    sorted_by_computed,
+    too_large,
+    too_many_casts,
+)
 
 LONGEST = 10_000
 
@@ -209,7 +216,7 @@ def _statement(text: str) -> exp.Select:
 def one_statement(text: str) -> exp.Expr:
     """A text as the parser takes it apart, after it has been measured; nothing in it is accepted yet."""
     if not isinstance(text, str):
-        raise UsageError(f"a question is a text, not {type(text).__name__}.", 'E.g. session.ask("SELECT COUNT(*) …").')
+        raise question_not_text(type(text).__name__)
     if len(text) > LONGEST:
         raise too_long(len(text), LONGEST)
     try:

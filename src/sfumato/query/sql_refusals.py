@@ -21,7 +21,7 @@ REASONS: dict[type[exp.Expr], tuple[str, str, str]] = {
     exp.Cube: ("CUBE", OVERLAP, ASK_EACH),
     exp.GroupingSets: ("GROUPING SETS", OVERLAP, ASK_EACH),
     exp.Unnest: ("UNNEST", "it multiplies rows", "Keep the list as a table of its own with the same unit id."),
-    exp.Lateral: ("LATERAL", "it multiplies rows", JOIN_INSTEAD),
+    exp.Lateral: ("LATERAL", "it multiplies rows", "Keep the list as a table of its own with the same unit id."),
     exp.Window: (
         "a window (OVER)",
         "it shows rows of other people",

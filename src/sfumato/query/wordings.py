@@ -82,6 +82,18 @@ def too_many_casts(limit: int) -> Refused:
     )
 
 
+def question_not_text(kind: str) -> UsageError:
+    return UsageError(f"a question is a text, not {kind}.", 'E.g. session.ask("SELECT COUNT(*) …").')
+
+
+def no_numbers(name: str) -> UsageError:
+    return UsageError(f'"{name}" holds no numbers.', "A bound is for a column of type int or float.")
+
+
+def no_upper_end(name: str) -> UsageError:
+    return UsageError(f'"{name}" has no public upper end.', "Give one that is surely large enough, e.g. upper=150.")
+
+
 def too_large() -> Refused:
     return Refused("the question repeats itself too often inside itself.", "Ask it in a flatter form.")
 
