@@ -94,6 +94,7 @@ SAMPLES: dict[str, tuple[Any, ...]] = {
     "distinct_of_several": (["zip", "sex"],),
     "not_in_answer": ("age", ["sex", "n"]),
     "sorted_by_computed": ("n / 2", ["sex", "n"]),
+    "not_listed": ("sex", "Femal", ["female", "male"]),
     "calls_too_deep": (4,),
     "too_many_casts": (4,),
     "too_many_joins": (4,),

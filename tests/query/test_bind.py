@@ -222,3 +222,37 @@ def test_a_key_that_differs_in_case_from_the_grouping_column_is_refused() -> Non
 def test_bounds_beyond_a_double_are_refused(call: str) -> None:
     with pytest.raises(Refused):
         walk(f"SELECT {call} FROM people")
+
+
+# ---- constants beside a public list
+
+
+@pytest.mark.parametrize(
+    ("condition", "said"),
+    [
+        ("sex = 'F'", '"sex" has no value \'F\'. Did you mean "f"?'),
+        ("'Fem' = sex", "\"sex\" has no value 'Fem'."),
+        ("sex IN ('f', 'x')", "\"sex\" has no value 'x'."),
+        ("sex NOT IN ('f', 'x')", "\"sex\" has no value 'x'."),
+        ("grade = 4", "\"grade\" has no value '4'."),
+        ("grade IN (1, 1.5)", "\"grade\" has no value '1.5'."),
+        ("member = 'yes'", "\"member\" has no value 'yes'."),
+        ("CASE sex WHEN 'n' THEN 1 ELSE 0 END = 1", "\"sex\" has no value 'n'."),
+    ],
+)
+def test_a_value_that_a_category_cannot_have_is_refused(condition: str, said: str) -> None:
+    with pytest.raises(Refused) as refused:
+        walk(f"SELECT COUNT(*) FROM people WHERE {condition}")
+    assert refused.value.message == said
+    assert "declared values are" in refused.value.hint
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        *("sex = 'f'", "sex <> 'x'", "sex IN ('m')", "grade = 2.0", "grade < 9", "member = true", "member = 'false'"),
+        *("zip = 'x'", "zip IN ('x', 'y')", "age = 999", "sex LIKE 'x%'", "UPPER(sex) = 'F'", "sex = zip"),
+    ],
+)
+def test_a_value_that_it_can_have_and_other_columns_are_not(condition: str) -> None:
+    assert walk(f"SELECT COUNT(*) FROM people WHERE {condition}")

@@ -24,6 +24,7 @@ SAMPLES: dict[str, tuple[Any, ...]] = {
     "delta_unused": (),
     "not_measured": ("cuont", ["count", "income"]),
     "too_large": (),
+    "not_listed": ("sex", "Femal", ["female", "male"]),
     "question_not_text": ("int",),
     "no_numbers": ("zip",),
     "no_upper_end": ("wealth",),

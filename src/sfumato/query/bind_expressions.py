@@ -29,7 +29,8 @@ from sfumato.plan.kinds import kind_of
 from sfumato.plan.ranges import WHOLE, Range, add, constant, hull, inverse, negate, times
 from sfumato.query.bind_dates import date_part_range
 from sfumato.query.bind_functions import check_constant, check_growth, takes_of
-from sfumato.schema.columns import Float, Identifier, Int, as_date
+from sfumato.query.wordings import not_listed
+from sfumato.schema.columns import Category, Float, Identifier, Int, as_date, plain_text
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person
 
@@ -126,6 +127,8 @@ def bind_condition(condition: Condition, schema: Schema) -> Condition:
         case OneOf(operand=operand, choices=choices):
             value = bind_value(operand, schema)
             alike = [_alike(value, choice, schema) for choice in choices]
+            for choice in alike:
+                _check_listed(value, choice, schema)
             return OneOf(value, tuple(choice for choice in alike if isinstance(choice, Number | String | Day)))
         case Matches(operand=operand):
             return replace(condition, operand=_bind_as(operand, "text", schema))
@@ -146,7 +149,20 @@ def _comparison(comparison: Comparison, schema: Schema) -> Comparison:
     left = _alike(right, comparison.left, schema)
     if comparison.operator not in ("=", "<>") and kind_of(left, schema) == "text":
         raise wrong_type(f"{comparison.operator} orders numbers and dates", "a text can only be = or <> another")
+    if comparison.operator == "=":
+        _check_listed(left, right, schema)
+        _check_listed(right, left, schema)
     return Comparison(comparison.operator, left, right)
+
+
+def _check_listed(value: Expression, constant: Expression, schema: Schema) -> None:
+    """The list of a category is public: a constant that is not in it is a slip, and its answer would be noise."""
+    declared = schema.columns[value.name] if isinstance(value, Column) else None
+    if isinstance(declared, Category) and isinstance(constant, String | Number):
+        known = [plain_text(each) for each in declared.values]
+        given = constant.value if isinstance(constant, String) else f"{float(constant.value):.12g}"
+        if given not in known:
+            raise not_listed(first_column(value), given, known)
 
 
 def _alike(one: Expression, other: Expression, schema: Schema) -> Expression:

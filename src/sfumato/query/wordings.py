@@ -94,6 +94,14 @@ def no_upper_end(name: str) -> UsageError:
     return UsageError(f'"{name}" has no public upper end.', "Give one that is surely large enough, e.g. upper=150.")
 
 
+def not_listed(name: str, given: str, known: Iterable[str]) -> Refused:
+    known = list(known)
+    return Refused(
+        f'"{name}" has no value {given[:40]!r}.{did_you_mean(given, known)}',
+        f"Its declared values are {quoted(known)}; capitals count.",
+    )
+
+
 def too_large() -> Refused:
     return Refused("the question repeats itself too often inside itself.", "Ask it in a flatter form.")
 
