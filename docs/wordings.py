@@ -95,6 +95,9 @@ SAMPLES: dict[str, tuple[Any, ...]] = {
     "not_in_answer": ("age", ["sex", "n"]),
     "sorted_by_computed": ("n / 2", ["sex", "n"]),
     "not_listed": ("sex", "Femal", ["female", "male"]),
+    "mode_unlisted": ("MODE(zip)", "zip"),
+    "bounds_lost": ("AVG(LN(cost))", "LN(GREATEST(cost, 1))"),
+    "date_unbounded": ("AVG(YEAR(seen))", "seen"),
     "calls_too_deep": (4,),
     "too_many_casts": (4,),
     "too_many_joins": (4,),
@@ -183,6 +186,8 @@ SAMPLES: dict[str, tuple[Any, ...]] = {
     "classical_outside_proof": ("2",),
     "lookup_repeats": ("regions", "code", "'DE'"),
     "not_declared_as": ("regions", "Lookup"),
+    "category_not_list": ("yes",),
+    "folder_missing": ("ledgers/people.ledger",),
     "not_a_date": ("'yesterday'",),
 }
 BY_NAME: dict[str, Any] = {

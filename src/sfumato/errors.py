@@ -198,7 +198,7 @@ def file_kind_unknown(path: str) -> DataUnreadable:
 
 def frame_unknown(kind: str) -> UsageError:
     return UsageError(
-        f"a {kind} is not a table Sfumato reads.",
+        f"{kind} is not a kind of table that Sfumato reads.",
         "Pass the path of a file or of a directory of Parquet files, or a pandas, Polars or Arrow table.",
     )
 
@@ -252,8 +252,8 @@ def division_unbounded(call: str) -> Refused:
     )
 
 
-def wrong_type(what: str, expected: str) -> Refused:
-    return Refused(f"{what}, but {expected}.", "Compare numbers with numbers and texts with texts.")
+def wrong_type(what: str, expected: str, nearest: str = "Compare numbers with numbers, texts with texts.") -> Refused:
+    return Refused(f"{what}, but {expected}.", nearest)
 
 
 def identifier_used(name: str) -> Refused:

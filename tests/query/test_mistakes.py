@@ -84,6 +84,17 @@ SELECTED = [
     ("SUM(age) OVER (PARTITION BY sex)", "a window (OVER)", "GROUP BY adds up groups"),
     ("AVG(APPROX_TOP_K(age, 3))", "a list of the most frequent values (APPROX_TOP_K)", "LIMIT 3"),
     ("age[1]", "age[1] is not supported", "What works"),
+    ("MODE(zip)", "MODE(zip) has no public list of values", "SELECT zip, COUNT(*) AS n … GROUP BY zip"),
+    ("MODE(income)", "MODE(income) has no public list of values", "HISTOGRAM"),
+    ("AVG(LN(income))", "AVG(LN(income)) has no bounds: the function", "Write LN(GREATEST(income, 1))."),
+    ("AVG(EXP(income))", "has no bounds: the function", "Write EXP(LEAST(income, 100))."),
+    ("AVG(LENGTH(zip))", "has no bounds: the function", "Write LEAST(LENGTH(zip), 100)."),
+    ("AVG(LN(wealth))", "has no bounds.", "wealth = {"),
+    ("SUM(CASE WHEN sex = 'f' THEN wealth END)", "has no bounds.", "wealth = {"),
+    ("AVG(YEAR(seen))", "has no bounds.", 'seen = { type = "date"'),
+    ("AVG(grade)", "has no bounds.", "grade = {"),
+    ("AVG(zip)", '"zip" is a text, but this needs a number', "COUNT(DISTINCT zip)"),
+    ("MEDIAN(born)", '"born" is a date, but this needs a number', "DATE_DIFF('day', DATE '2020-01-01', born)"),
     ("ENTROPY(age)", "this measure of shape (ENTROPY)", "HISTOGRAM"),
 ]
 MET = [
@@ -120,6 +131,9 @@ MET = [
     ("seen > NOW()", "the day of today (NOW)", "DATE '2024-01-31'"),
     ("people.ag > 3", 'there is no column "ag". Did you mean "age"?', "The columns are"),
     ("people.age.x > 3", "a name of three parts", "table.column"),
+    ("age = '30'", '"age" is a number, but it is compared with a text', "numbers with numbers"),
+    ("'a' = 1", "a number stands here, but it is compared with a text", "numbers with numbers"),
+    ("seen + 3 > 1", '"seen" is a date, but this needs a number', "DATE_DIFF('day', DATE '2020-01-01', seen)"),
 ]
 WHOLE = [
     ("SELECT COUNT(*) FROM main.people", "tables have plain names", "Ask FROM people."),
@@ -141,6 +155,12 @@ WHOLE = [
     ("SELECT COUNT(*) AS n FROM people ORDER BY SUM(age)", "SUM(age), which is not in the answer", "Select it too"),
     ("SELECT COUNT(*) AS n FROM people HAVING age > 3", "age is not a column of the answer", "WHERE"),
     ("SELECT COUNT(*) AS total FROM people ORDER BY totl", 'Did you mean "total"?', "The answer has total"),
+    ("SELECT HISTOGRAM(age, 3) AS h FROM people HAVING h > 3", '"h" is a list, but HAVING compares', "another column"),
+    (
+        "SELECT HISTOGRAM(age, 3) AS h FROM people ORDER BY h",
+        "a list, but lists have no order",
+        "another column",
+    ),
     ("SELECT COUNT(*) INTO t FROM people", "INTO", "Leave it out"),
     ("SELECT COUNT(*) FROM people LATERAL VIEW explode(x) t", "LATERAL", "a table of its own"),
     (
@@ -229,6 +249,15 @@ def test_group_by_all_names_every_key() -> None:
     question = "SELECT sex, BIN(age, 10) AS b, COUNT(*) FROM people GROUP BY "
     assert parse(question + "ALL") == parse(question + "sex, BIN(age, 10)")
     assert parse("SELECT COUNT(*) FROM people GROUP BY ALL") == parse("SELECT COUNT(*) FROM people")
+
+
+def test_what_is_advised_works() -> None:
+    for advised in ("LN(GREATEST(income, 1))", "LOG10(GREATEST(income, 1))", "POWER(GREATEST(income, 1), 2)"):
+        assert walk(f"SELECT AVG({advised}) FROM people")
+    for advised in ("EXP(LEAST(income, 100))", "LEAST(LENGTH(zip), 100)", "DATE_DIFF('day', DATE '2020-01-01', born)"):
+        assert walk(f"SELECT AVG({advised}), MEDIAN({advised}) FROM people")
+    for advised in ("COUNT(CASE WHEN age > 30 THEN 1 END)", "SUM(CASE WHEN age > 30 THEN 1 ELSE 0 END)"):
+        assert walk(f"SELECT {advised} FROM people")
 
 
 def test_every_name_that_is_suggested_works() -> None:

@@ -24,6 +24,9 @@ SAMPLES: dict[str, tuple[Any, ...]] = {
     "delta_unused": (),
     "not_measured": ("cuont", ["count", "income"]),
     "too_large": (),
+    "mode_unlisted": ("MODE(zip)", "zip"),
+    "bounds_lost": ("AVG(LN(cost))", "LN(GREATEST(cost, 1))"),
+    "date_unbounded": ("AVG(YEAR(seen))", "seen"),
     "not_listed": ("sex", "Femal", ["female", "male"]),
     "question_not_text": ("int",),
     "no_numbers": ("zip",),
@@ -37,6 +40,8 @@ SAMPLES: dict[str, tuple[Any, ...]] = {
     "sorted_by_computed": ("n / 2", ["sex", "n"]),
     "argument_wrong": ("ROUND", "whole numbers"),
     "keys_endless": ("LEFT(…)",),
+    "category_not_list": ("yes",),
+    "folder_missing": ("ledgers/people.ledger",),
     "not_a_date": ("'yesterday'",),
 }
 WORDINGS = {

@@ -34,6 +34,19 @@ from sfumato.schema.columns import Category, Float, Identifier, Int, as_date, pl
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person
 
+# Of what is needed and what stands there.
+NEAREST: dict[tuple[Kind, Kind], str] = {
+    (
+        "number",
+        "date",
+    ): "Count days: DATE_DIFF('day', DATE '2020-01-01', {0}); YEAR({0}) and MONTH({0}) are numbers.",
+    ("number", "text"): "Of texts there are COUNT({0}), COUNT(DISTINCT {0}) and GROUP BY; LENGTH({0}) is a number.",
+    ("text", "number"): "Write texts in quotes; numbers are compared with =, <, > and BETWEEN.",
+    ("text", "date"): "Compare dates with dates: {0} >= DATE '2024-01-31'.",
+    ("date", "number"): "A date is written DATE '2024-01-31'.",
+    ("date", "text"): "A date is written DATE '2024-01-31'; the owner can declare a column of dates.",
+}
+
 
 def resolve(column: Column, schema: Schema) -> Column:
     """The declared column a typed name means: exactly that name, or the only one that differs in case."""
@@ -172,8 +185,11 @@ def _alike(one: Expression, other: Expression, schema: Schema) -> Expression:
         return other
     if kind == "date" and isinstance(other, String):
         return _day(other)
-    name = first_column(one) if first_column(one) != "x" else first_column(other)
-    raise wrong_type(f'"{name}" is compared with something else', f"one side is a {kind}")
+    name = first_column(one)
+    if name == "x":
+        name, kind, given = first_column(other), given, kind
+    what = f'"{name}" is a {kind}' if name != "x" else f"a {kind} stands here"
+    raise wrong_type(what, f"it is compared with a {given}")
 
 
 def _day(text: String) -> Day:
@@ -197,7 +213,8 @@ def _as_kind(bound: Expression, kind: Kind, schema: Schema) -> Expression:
         return _day(bound)
     if found != kind:
         name = first_column(bound)
-        raise wrong_type(f'"{name}" is a {found}' if name != "x" else f"a {found} stands here", f"this needs a {kind}")
+        what = f'"{name}" is a {found}' if name != "x" else f"a {found} stands here"
+        raise wrong_type(what, f"this needs a {kind}", NEAREST[kind, found].format(name))
     return bound
 
 

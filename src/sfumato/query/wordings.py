@@ -102,6 +102,25 @@ def not_listed(name: str, given: str, known: Iterable[str]) -> Refused:
     )
 
 
+def mode_unlisted(call: str, name: str) -> Refused:
+    return Refused(
+        f"{call} has no public list of values, or too long a one.",
+        f'Declare {name} as type = "category" with values, or ask for the most frequent ones: '
+        f"SELECT {name}, COUNT(*) AS n … GROUP BY {name} ORDER BY n DESC LIMIT 1; of numbers also HISTOGRAM(x, bins).",
+    )
+
+
+def bounds_lost(call: str, instead: str) -> Refused:
+    return Refused(f"{call} has no bounds: the function has none where its argument may lie.", f"Write {instead}.")
+
+
+def date_unbounded(call: str, column: str) -> Refused:
+    return Refused(
+        f"{call} has no bounds.",
+        f'Declare them in the policy, e.g. {column} = {{ type = "date", lower = "2000-01-01", upper = "2029-12-31" }}.',
+    )
+
+
 def too_large() -> Refused:
     return Refused("the question repeats itself too often inside itself.", "Ask it in a flatter form.")
 
