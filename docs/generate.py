@@ -21,6 +21,7 @@ import typer
 from typer.models import ArgumentInfo
 
 import sfumato
+from docs.wordings import wordings_page
 from sfumato import errors
 from sfumato.cli.main import COMMANDS, app
 from sfumato.ledger.ledger import Balance, Charge
@@ -30,66 +31,6 @@ from sfumato.query.explain import Explanation, Step
 REFERENCE = Path(__file__).parent / "reference"
 MADE = "<!-- Written by `python -m docs.generate`. Change the code, then run it again. -->"
 
-# Arguments with which a wording reads naturally. A wording that is not listed gets some by the names of its parameters.
-SAMPLES: dict[str, tuple[Any, ...]] = {
-    "not_a_number": ("spend", "'much'"),
-    "not_finite": ("epsilon",),
-    "not_positive": ("spend", "-1"),
-    "out_of_range": ("delta", "0", "1", "2"),
-    "not_whole": ("max_rows", "2.5"),
-    "missing_argument": ("spend", "spend=0.5"),
-    "missing_extra": ("to_pandas", "pandas", "pandas"),
-    "bounds_reversed": ("90", "17"),
-    "repeated_category": ("yes",),
-    "groups_above_rows": (2, 5),
-    "unit_column_declared": ("user_id",),
-    "policy_missing": ("people.toml",),
-    "policy_malformed": ("people.toml", "Expected '=' after a key (at line 3, column 9)"),
-    "policy_unknown": ("people.toml", "budget", "epsilom", ("epsilon", "delta")),
-    "policy_lacks": ("people.toml", "budget", "epsilon", "epsilon = 3"),
-    "policy_exists": ("people.toml",),
-    "file_missing": ("people.csv",),
-    "file_unreadable": ("people.csv", "it is not valid UTF-8"),
-    "file_kind_unknown": ("people.xlsx",),
-    "frame_unknown": ("list",),
-    "column_absent": ("incme", ("age", "income")),
-    "too_long": (12_000, 10_000),
-    "not_sql": ("it stops making sense at 'FRM'",),
-    "not_supported": ("HAVING here", "What works: SELECT keys, COUNT(*) … GROUP BY keys."),
-    "unknown_table": ("peple", "people"),
-    "unknown_column": ("incme", ("age", "income")),
-    "no_bounds": ("SUM(income)", "income"),
-    "division_unbounded": ("SUM(income / age)",),
-    "wrong_type": ('"zip" is a text', "this needs a number"),
-    "identifier_used": ("name",),
-    "keys_undeclared": ("zip",),
-    "over_key_budget": ("1e-06", "2e-07"),
-    "too_many_keys": (1_000_000, 100_000),
-    "select_without_group": ("sex",),
-    "bounds_too_wide": ("SUM(income * 1e100 * 1e100 * 1e100)",),
-    "duplicate_output": ("n",),
-    "plan_refused": ("an aggregate is constant",),
-    "spend_too_small": ("1e-99",),
-    "over_budget": ("0.5", "the table", "0.2", "3"),
-    "ledger_differs": ("the table", "people", "persons"),
-    "limit_differs": ("epsilon 3", "epsilon 5"),
-    "request_conflict": ("id-17",),
-}
-BY_NAME: dict[str, Any] = {
-    "what": "epsilon",
-    "shown": "-1",
-    "path": "people.ledger",
-    "name": "income",
-    "column": "income",
-    "table": "people",
-    "call": "SUM(income)",
-    "limit": 60,
-    "entry": 12,
-    "seen": 11,
-    "anchored": 12,
-    "value": "yes",
-    "error": errors.UsageError("lower bound 90 is not below upper bound 17.", "Swap or widen the bounds."),
-}
 # Classes that nobody makes by hand, and where they come from.
 MADE_BY = {
     "Answer": "What `session.ask` returns.",
@@ -101,7 +42,6 @@ MADE_BY = {
     "Amount": "An amount of privacy, as `cost`, `spent`, `left` and `limit` give it.",
 }
 RETURNED = (Balance, Charge, Amount, Explanation, Step)
-BY_ANNOTATION: dict[str, Any] = {"str": "…", "int": 3, "float": 0.5, "bool": True, "Iterable[str]": ("age", "income")}
 
 
 def main() -> None:
@@ -124,36 +64,9 @@ def errors_page() -> str:
         f"```text\n{tree.rstrip()}\n```",
         "Errors with the codes 2, 3 and 4 charge nothing. An `EngineFailed` comes after the charge, and the charge "
         "stands: whether an engine gives up may depend on the data.",
-        "## What they say",
+        *wordings_page(_table),
     ]
-    for kind, wordings in _by_kind().items():
-        lines.append(f"### {kind.__name__} ({kind.exit_code})")
-        for wording in wordings:
-            shown = wording(*_sample(wording))
-            lines.append("\n".join([f"**{wording.__name__}**", "", "```text", f"{kind.__name__}: {shown}", "```"]))
     return _joined(lines)
-
-
-def _by_kind() -> dict[type[errors.SfumatoError], list[Callable[..., errors.SfumatoError]]]:
-    """Wordings in the order of the file, under the error they make, in the order of the tree."""
-    found: dict[type[errors.SfumatoError], list[Callable[..., errors.SfumatoError]]] = {
-        kind: []
-        for kind in vars(errors).values()
-        if isinstance(kind, type) and issubclass(kind, errors.SfumatoError) and kind is not errors.SfumatoError
-    }
-    for wording in vars(errors).values():
-        kind = getattr(wording, "__annotations__", {}).get("return")
-        if inspect.isfunction(wording) and isinstance(kind, type) and issubclass(kind, errors.SfumatoError):
-            found[kind].append(wording)
-    return {kind: wordings for kind, wordings in found.items() if wordings}
-
-
-def _sample(wording: Callable[..., Any]) -> tuple[Any, ...]:
-    if wording.__name__ in SAMPLES:
-        return SAMPLES[wording.__name__]
-    written = _function(wording)
-    kinds = {part.arg: ast.unparse(part.annotation) for part in written.args.args if part.annotation is not None}
-    return tuple(BY_NAME.get(name, BY_ANNOTATION.get(kind, "…")) for name, kind in kinds.items())
 
 
 # ---- commands

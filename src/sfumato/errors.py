@@ -252,8 +252,8 @@ def division_unbounded(call: str) -> Refused:
     )
 
 
-def wrong_type(what: str, expected: str) -> Refused:
-    return Refused(f"{what}, but {expected}.", "Compare numbers with numbers and texts with texts.")
+def wrong_type(what: str, expected: str, nearest: str = "Compare numbers with numbers, texts with texts.") -> Refused:
+    return Refused(f"{what}, but {expected}.", nearest)
 
 
 def identifier_used(name: str) -> Refused:

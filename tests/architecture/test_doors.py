@@ -104,8 +104,8 @@ def test_only_engines_ledger_and_tour_execute_sql() -> None:
     assert {name for name in executing if not name.startswith(("engines/", "cli/tour/"))} == {"ledger/chain.py"}
 
 
-def test_the_analysts_text_is_parsed_in_seven_files() -> None:
-    parts = ("", "_calls", "_expressions", "_functions", "_parts", "_refusals", "_sources")
+def test_the_analysts_text_is_parsed_in_nine_files() -> None:
+    parts = ("", "_calls", "_expressions", "_functions", "_hints", "_instead", "_parts", "_refusals", "_sources")
     assert importers("sqlglot") == {f"query/sql{part}.py" for part in parts}
 
 

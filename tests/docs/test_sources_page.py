@@ -1,5 +1,6 @@
 """The page on sources runs as printed, and says what the code says."""
 
+import ast
 import re
 import shlex
 import tomllib
@@ -7,9 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from sfumato import engines
 from sfumato.cli.main import run
 from sfumato.engines import wordings
 from sfumato.engines.files import KINDS
+from sfumato.engines.tables import DAMAGED
 from sfumato.engines.ticks import TICKS_NS
 from sfumato.schema.limits import Limits
 from sfumato.schema.policy import SECTIONS
@@ -42,6 +45,16 @@ def test_every_ending_and_every_limit_is_on_the_page() -> None:
     assert set(limits) == set(SECTIONS["limits"])
     assert Limits(**limits).seconds == 60
     assert [f"{tick / 1e6:.3g} ms" for tick in TICKS_NS[:3]] == ["5 ms", "5.11 ms", "5.22 ms"]
+
+
+def test_every_reason_of_an_unreadable_file_is_on_the_page() -> None:
+    reasons = {DAMAGED}
+    for path in Path(str(engines.__file__)).parent.glob("*.py"):
+        for call in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(call, ast.Call) and ast.unparse(call.func) == "file_unreadable":
+                reasons |= {part.value for part in call.args[1:] if isinstance(part, ast.Constant)}
+    assert len(reasons) >= 5
+    assert [reason for reason in reasons if f"cannot be read: {reason}." not in PAGE] == []
 
 
 def test_every_wording_is_on_the_page() -> None:

@@ -4,6 +4,7 @@ import dataclasses
 import json
 import os
 import resource
+import shutil
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -605,3 +606,15 @@ def test_threads_never_overspend(ledger: Ledger) -> None:
         granted = sum(pool.map(spend, range(60)))
     assert granted == 20
     assert ledger.verify() == 21
+
+
+def test_a_folder_that_does_not_exist_is_no_damage(tmp_path: Path) -> None:
+    path = tmp_path / "ledgers" / "people.ledger"
+    with pytest.raises(UsageError, match="there is no folder for"):
+        open_ledger(path)
+    path.parent.mkdir()
+    anchor = tmp_path / "people.anchor"
+    open_ledger(path, anchor=anchor).close()
+    shutil.rmtree(path.parent)
+    with pytest.raises(LedgerDamaged, match="is gone, but its anchor remembers it"):
+        open_ledger(path, anchor=anchor)

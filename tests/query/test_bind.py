@@ -270,3 +270,37 @@ def test_patterns_are_short(pattern: str, fits: bool) -> None:
             parse(question)
         with pytest.raises(ValueError, match="pattern"):
             Matches("like", Column("zip"), pattern)
+
+
+# ---- constants beside a public list
+
+
+@pytest.mark.parametrize(
+    ("condition", "said"),
+    [
+        ("sex = 'F'", '"sex" has no value \'F\'. Did you mean "f"?'),
+        ("'Fem' = sex", "\"sex\" has no value 'Fem'."),
+        ("sex IN ('f', 'x')", "\"sex\" has no value 'x'."),
+        ("sex NOT IN ('f', 'x')", "\"sex\" has no value 'x'."),
+        ("grade = 4", "\"grade\" has no value '4'."),
+        ("grade IN (1, 1.5)", "\"grade\" has no value '1.5'."),
+        ("member = 'yes'", "\"member\" has no value 'yes'."),
+        ("CASE sex WHEN 'n' THEN 1 ELSE 0 END = 1", "\"sex\" has no value 'n'."),
+    ],
+)
+def test_a_value_that_a_category_cannot_have_is_refused(condition: str, said: str) -> None:
+    with pytest.raises(Refused) as refused:
+        walk(f"SELECT COUNT(*) FROM people WHERE {condition}")
+    assert refused.value.message == said
+    assert "declared values are" in refused.value.hint
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        *("sex = 'f'", "sex <> 'x'", "sex IN ('m')", "grade = 2.0", "grade < 9", "member = true", "member = 'false'"),
+        *("zip = 'x'", "zip IN ('x', 'y')", "age = 999", "sex LIKE 'x%'", "UPPER(sex) = 'F'", "sex = zip"),
+    ],
+)
+def test_a_value_that_it_can_have_and_other_columns_are_not(condition: str) -> None:
+    assert walk(f"SELECT COUNT(*) FROM people WHERE {condition}")

@@ -1,25 +1,33 @@
 """The reference pages: those made from the code equal it, and the others' examples do what the page says."""
 
+import ast
 import re
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
 import docs.generate
+import docs.wordings
 import pytest
 
 import sfumato
 from sfumato import errors
 from sfumato.cli.main import COMMANDS
 from sfumato.errors import Refused, UsageError
-from sfumato.kernel.certify import MOST_GROUPS
+from sfumato.kernel.certify import MOST_COUNTED, MOST_GROUPS
+from sfumato.plan.expressions import Column
 from sfumato.plan.functions import FUNCTIONS
-from sfumato.query import bind_calls, sql, sql_calls, sql_expressions
+from sfumato.plan.nodes import Magnitudes
+from sfumato.query import bind_calls, sql, sql_calls, sql_expressions, sql_sources
+from sfumato.query.bind_functions import MOST_PARTS
+from sfumato.query.sql_instead import FUNCTIONS_INSTEAD, KINDS, PARTS
 from sfumato.schema.columns import Category, Date, Float, Identifier, Int, Text
 from sfumato.schema.numbers import LARGEST_EXPONENT
 from sfumato.schema.policy import COLUMN_TYPES, SECTIONS, Policy, load_policy
+from sfumato.session import MOST_QUESTIONS
 from tests.query.asking import walk
 
+MAGNITUDES = (bind_calls.WHOLE_MAGNITUDES, bind_calls.REAL_MAGNITUDES)
 LETTERS = {"x": "age", "y": "income", "t": "zip", "u": "sex", "d": "born", "e": "seen", "digits": "2", "width": "10"}
 FUNCTION_HEAD = "function | gives | also written"
 REFERENCE = Path(__file__).parents[2] / "docs" / "reference"
@@ -58,23 +66,59 @@ def test_the_same_code_gives_the_same_pages() -> None:
 def test_nothing_is_undocumented() -> None:
     kinds = [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, errors.SfumatoError)]
     assert [kind.__name__ for kind in kinds if kind.__name__ not in page("errors.md")] == []
-    wordings = [wording.__name__ for listed in docs.generate._by_kind().values() for wording in listed]
-    assert len(wordings) >= 50
-    assert [name for name in wordings if f"**{name}**" not in page("errors.md")] == []
     assert [name for name in COMMANDS if f"## sfumato {name}\n" not in page("cli.md")] == []
     assert [name for name in sfumato.__all__ if f"## sf.{name}\n" not in page("python.md")] == []
 
 
+def written_wordings() -> Iterator[tuple[str, str]]:
+    """Every function of the package that makes an error and says so, found in the sources: (module, name)."""
+    kinds = {name for name, kind in vars(errors).items() if isinstance(kind, type)}
+    root = Path(str(sfumato.__file__)).parent
+    for path in root.rglob("*.py"):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.FunctionDef) and node.returns is not None and ast.unparse(node.returns) in kinds:
+                yield ".".join(("sfumato", *path.relative_to(root).with_suffix("").parts)), node.name
+
+
+def test_every_wording_of_the_package_is_on_the_page() -> None:
+    wordings = [(module, name) for module, name in written_wordings() if module.endswith(("wordings", ".errors"))]
+    assert len(wordings) >= 280
+    shown = re.findall(r"^\*\*(\w+)\*\*$", page("errors.md"), re.M)
+    assert sorted(shown) == sorted(name for _, name in wordings)
+
+
+def test_questions_make_errors_in_modules_of_wordings_only() -> None:
+    """So that none is missing on the page."""
+    kinds = {name for name, kind in vars(errors).items() if isinstance(kind, type)}
+    for path in (Path(str(sfumato.__file__)).parent / "query").glob("*.py"):
+        calls = [
+            node.func.id
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+        ]
+        assert path.stem.endswith("wordings") or not set(calls) & kinds, path
+
+
 def test_every_sample_still_belongs_to_a_wording() -> None:
-    wordings = {wording.__name__ for listed in docs.generate._by_kind().values() for wording in listed}
-    assert set(docs.generate.SAMPLES) <= wordings
+    wordings = {
+        name
+        for module in ("sfumato.errors", *docs.wordings.modules())
+        for wording in docs.wordings.wordings_of(module)
+        for name in (wording.__name__, f"{module.split('.')[-2]}.{wording.__name__}")
+    }
+    assert set(docs.wordings.SAMPLES) <= wordings
 
 
 def test_a_wording_without_a_sample_is_shown_all_the_same() -> None:
     def new_wording(what: str, limit: int, known: object, other: str) -> UsageError:
         return UsageError(f"{what} {limit} {known} {other}.")
 
-    assert docs.generate._sample(new_wording) == ("epsilon", 60, "…", "…")
+    assert docs.wordings.sample(new_wording) == ("epsilon", 30, "…", "…")
+
+
+def test_the_page_shows_every_part_of_sql_that_has_its_own_reason() -> None:
+    for instead in (*FUNCTIONS_INSTEAD, *KINDS.values(), *PARTS.values()):
+        assert instead.nearest.replace("|", "\\|") in page("errors.md")
 
 
 @pytest.mark.parametrize("name", ["errors.md", "cli.md", "python.md", "sql.md", "policy.md"])
@@ -118,6 +162,9 @@ def test_every_aggregate_is_on_the_page(declared: Policy) -> None:
     listed = {shape.split("(")[0] for shape in shapes}
     known = {kind.sql_name() for kind in (*sql_calls.SPREADS, *sql_calls.LEVELS)} | sql_calls.BINNED
     assert listed >= known - {"VARIANCE_POP"} | {"COUNT", "SUM", "AVG", "MODE", "QUANTILE", "VAR_POP"}
+    also = page("sql.md").split("Also written: ")[1].split("\n\n")[0]
+    aliases = {"APPROX_COUNT_DISTINCT" if name == "APPROX_DISTINCT" else name for name in sql_calls.ALIASES}
+    assert [name for name in (*aliases, *sql_calls.LEVELLED) if f"`{name}" not in also] == []
     for shape in shapes:
         name = "sex" if shape.startswith("MODE") else "age"
         call = shape.replace("x", name).replace("q)", "0.1)").replace("bins", "5").replace("points", "5")
@@ -156,12 +203,30 @@ def test_the_keys_of_the_page_group(declared: Policy) -> None:
         assert walk(question, schema=declared.schema, budget=declared.budget).plan.groups > 1
 
 
+def test_the_limits_of_joins_are_those_of_the_code() -> None:
+    assert dict(table_rows("joins.md", "what | at most")) == {
+        "tables in a question, each as often as it is used": f"{sql_sources.MOST_TABLES}",
+        "`JOIN` words in a question": f"{sql.MOST_JOINS}",
+        "sub-queries made of one another": f"{sql_sources.MOST_LEVELS}",
+    }
+
+
 def test_the_limits_of_the_page_are_those_of_the_code() -> None:
     limits = dict(table_rows("sql.md", "what | at most"))
     assert limits == {
         "the text of a question": f"{sql.LONGEST:,} characters",
         "nesting of brackets, `NOT` and signs": f"{sql_expressions.DEEPEST} levels",
+        "brackets after words that are no function of this page, one inside another": f"{sql.MOST_CALLS} levels",
+        "`JOIN` words, and casts (`::`)": f"{sql.MOST_JOINS} each",
+        "nodes of a question, as it stands in the plan": f"{sql.MOST_NODES:,}",
         "groups": f"{MOST_GROUPS:,}",
+        "groups times the bins of `HISTOGRAM`, the points of `CDF` or the values of `MODE`": f"{MOST_GROUPS:,}",
+        "groups of `SUM` and `AVG` whose bounds are found": "{:,} of whole numbers, {:,} of others".format(
+            *(MOST_COUNTED // Magnitudes(Column("x"), *ends).size for ends in MAGNITUDES)
+        ),
+        "bins of a `HISTOGRAM`, points of a `CDF`": f"{sql_calls.MOST_BINS:,} and {sql_calls.MOST_POINTS:,}",
+        "texts put together by `CONCAT`": f"{MOST_PARTS}",
+        "questions of one `session.ask_all`": f"{MOST_QUESTIONS:,}",
         "a number": f"{sql_expressions.LONGEST_NUMBER} characters, "
         f"and in size from 1e-{LARGEST_EXPONENT} to 1e{LARGEST_EXPONENT}",
         "bounds of an expression": f"{float(bind_calls.WIDEST):.0e}".replace("e+", "e"),

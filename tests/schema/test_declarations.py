@@ -70,7 +70,7 @@ def test_categories() -> None:
     ("values", "message"),
     [
         ([], "at least one"),
-        ("abc", "at least one"),
+        ("abc", "a list, not one text"),
         (["a", 1], "all texts"),
         ([1, True], "all texts"),
         ([1.5, 2.5], "all texts"),

@@ -1,5 +1,6 @@
 """The durable budget: who may still learn how much, and what was done so far."""
 
+import errno
 import hashlib
 import json
 import os
@@ -31,7 +32,7 @@ from sfumato.ledger.chain import Chain, Entry
 from sfumato.ledger.terms import Amount, Terms, rounded_down
 from sfumato.schema.budget import Budget
 from sfumato.schema.table import Schema
-from sfumato.schema.wordings import anchor_is_ledger, unusable_path
+from sfumato.schema.wordings import anchor_is_ledger, folder_missing, unusable_path
 
 # Sums of unrelated denominators may not grow without end; above this size a total is rounded up.
 LARGEST_DENOMINATOR = 1 << 512
@@ -114,8 +115,12 @@ class Ledger:
         if anchor is not None and os.path.realpath(anchor) == os.path.realpath(path):
             raise anchor_is_ledger()
         self.path = path
+        place = anchor or default_anchor(path)
+        # An anchor that is there knows more: the ledger is gone.
+        if _is_missing(path.parent) and _is_missing(place):
+            raise folder_missing(str(path))
         self._chain = Chain(path)
-        self._anchor = Anchor(anchor or default_anchor(path))
+        self._anchor = Anchor(place)
         self._budget = budget
         try:
             self._open(budget, {"table": schema.table, "unit": str(schema.unit)})
@@ -311,6 +316,15 @@ class Ledger:
         if entry is None:
             raise ledger_gone(str(self.path))
         return Budget(Fraction(entry.field("epsilon")), Fraction(entry.field("delta")))
+
+
+def _is_missing(path: Path) -> bool:
+    """Not there at all; what may not be looked at may be there."""
+    try:
+        path.stat()
+    except OSError as error:
+        return error.errno == errno.ENOENT
+    return False
 
 
 def default_anchor(path: Path) -> Path:

@@ -51,7 +51,7 @@ class After:
         """Refuse what cannot be compared, before anything is paid. `texts`: which columns are texts."""
         for order in self.order:
             if order.name in lists:
-                raise wrong_type(f'"{order.name}" is a list', "rows are not ordered by it")
+                raise wrong_type(f'"{order.name}" is a list', "lists have no order", "Sort by another column.")
         if self.having is not None:
             _check(self.having, texts)
 
@@ -93,7 +93,7 @@ def _is_text(node: Expression, texts: Mapping[str, bool]) -> bool:
     match node:
         case Column(name=name):
             if name not in texts:
-                raise wrong_type(f'"{name}" is a list', "it is not compared")
+                raise wrong_type(f'"{name}" is a list', "HAVING compares numbers and texts", "Compare another column.")
             return texts[name]
         case String():
             return True

@@ -6,9 +6,9 @@ from fractions import Fraction
 from math import ceil, log
 from typing import assert_never
 
-from sfumato.errors import bounds_too_wide, keys_undeclared, no_bounds, not_supported, too_many_keys
+from sfumato.errors import Refused, bounds_too_wide, no_bounds, not_supported, too_many_keys
 from sfumato.kernel.certify import MOST_COUNTED, MOST_GROUPS
-from sfumato.plan.expressions import Arithmetic, Call, Column, Expression, Number
+from sfumato.plan.expressions import Arithmetic, Call, Column, Condition, Expression, Number, parts
 from sfumato.plan.lattice import Lattice
 from sfumato.plan.nodes import (
     LARGEST_GRID,
@@ -19,6 +19,7 @@ from sfumato.plan.nodes import (
     Cumulative,
     Grid,
     Histogram,
+    Key,
     Magnitudes,
     MostFrequent,
     OpenKey,
@@ -43,7 +44,8 @@ from sfumato.query.question import (
     SpreadOf,
     SumOf,
 )
-from sfumato.schema.columns import Float, Int
+from sfumato.query.wordings import bounds_lost, date_unbounded, mode_unlisted
+from sfumato.schema.columns import Date, Float, Int
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person
 
@@ -51,6 +53,14 @@ WIDEST = Fraction(10) ** 250  # products of two such numbers still fit a double
 FEWEST_CELLS = 1 << 10  # of a quantile's line, however many groups there are
 # Steps and largest values where bounds are found: whole numbers as they are, others from 1e-9 to 1e18.
 WHOLE_MAGNITUDES, REAL_MAGNITUDES = (0, 62), (-30, 90)
+# Functions that lose the bounds of their argument, and what keeps some.
+LOST = {
+    "LN": "LN(GREATEST({0}, 1))",
+    "LOG10": "LOG10(GREATEST({0}, 1))",
+    "POWER": "POWER(GREATEST({0}, 1), 2)",
+    "EXP": "EXP(LEAST({0}, 100))",
+    "LENGTH": "LEAST(LENGTH({0}), 100)",
+}
 WIDEST_SPREAD = Fraction(10) ** 120  # and so do squares
 
 
@@ -112,14 +122,40 @@ def bind_call(item: SelectedCall, schema: Schema, groups: int = 1) -> BoundCall:
                 cells = Grid(bound, lower, upper, bins)
             return Bins(Cumulative(cells) if running else Histogram(cells), whole, upper)
         case ModeOf(value=value):
-            key = bind_key(bind_value(value, schema), schema)
-            if isinstance(key, OpenKey):
-                raise keys_undeclared(key.expression.name)
+            key = _listed_key(bind_value(value, schema), item.text, schema)
             if groups * key.size > MOST_GROUPS:
                 raise too_many_keys(groups * key.size, MOST_GROUPS)
             return MostFrequent(key)
         case _:
             assert_never(item.call)
+
+
+def _listed_key(value: Expression, text: str, schema: Schema) -> Key:
+    try:
+        key = bind_key(value, schema)
+    except Refused:  # in terms of GROUP BY, which was not asked for
+        raise mode_unlisted(text, first_column(value)) from None
+    if isinstance(key, OpenKey):
+        raise mode_unlisted(text, first_column(value))
+    return key
+
+
+def _unbounded_reason(value: Expression, text: str, schema: Schema) -> Refused:
+    """Which column lacks bounds; or, where none does, which function loses them."""
+    declared = {name: schema.columns[name] for name in _names(value)}
+    for name, column in declared.items():
+        if isinstance(column, Int | Float | Date) and column.lower is None:
+            return date_unbounded(text, name) if isinstance(column, Date) else no_bounds(text, name)
+    lost = next((LOST[name] for name in _calls(value) if name in LOST), None)
+    return no_bounds(text, first_column(value)) if lost is None else bounds_lost(text, lost.format(first_column(value)))
+
+
+def _calls(value: Expression | Condition) -> Iterator[str]:
+    """The functions in an expression."""
+    if isinstance(value, Call):
+        yield value.name
+    for part in parts(value):
+        yield from _calls(part)
 
 
 def _is_unit(value: Expression, unit: Person, schema: Schema) -> bool:
@@ -136,9 +172,9 @@ def _allowed(value: Expression, text: str, schema: Schema) -> _Allowed | None:
     """Whether a value has no bounds and the owner allows that for every column without them."""
     found = value_range(value, text, schema)
     declared = [schema.columns[name] for name in _names(value)]
-    parts = [column.private_bounds for column in declared if isinstance(column, Int | Float) and column.lower is None]
-    allowed = [part for part in parts if part is not None]
-    if found.bounds is not None or not allowed or len(allowed) < len(parts):
+    given = [column.private_bounds for column in declared if isinstance(column, Int | Float) and column.lower is None]
+    allowed = [part for part in given if part is not None]
+    if found.bounds is not None or not allowed or len(allowed) < len(given):
         return None
     return _Allowed(max(allowed), found.whole)
 
@@ -190,7 +226,7 @@ def _ends(value: Expression, text: str, schema: Schema) -> tuple[bool, Fraction,
     """Where a line of cells begins and ends, so that a whole number lies in the middle of its cell."""
     found = value_range(value, text, schema)
     if found.bounds is None:
-        raise no_bounds(text, first_column(value))
+        raise _unbounded_reason(value, text, schema)
     lower, upper = found.bounds
     if max(abs(lower), abs(upper)) > WIDEST:
         raise bounds_too_wide(text)
@@ -203,7 +239,7 @@ def _ends(value: Expression, text: str, schema: Schema) -> tuple[bool, Fraction,
 def lattice_of(value: Expression, text: str, schema: Schema) -> Lattice:
     found = value_range(value, text, schema)
     if found.bounds is None:
-        raise no_bounds(text, first_column(value))
+        raise _unbounded_reason(value, text, schema)
     lower, upper = found.bounds
     if max(abs(lower), abs(upper)) > WIDEST:
         raise bounds_too_wide(text)

@@ -29,9 +29,23 @@ from sfumato.plan.kinds import kind_of
 from sfumato.plan.ranges import WHOLE, Range, add, constant, hull, inverse, negate, times
 from sfumato.query.bind_dates import date_part_range
 from sfumato.query.bind_functions import check_constant, check_growth, takes_of
-from sfumato.schema.columns import Float, Identifier, Int, as_date
+from sfumato.query.wordings import not_listed
+from sfumato.schema.columns import Category, Float, Identifier, Int, as_date, plain_text
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person
+
+# Of what is needed and what stands there.
+NEAREST: dict[tuple[Kind, Kind], str] = {
+    (
+        "number",
+        "date",
+    ): "Count days: DATE_DIFF('day', DATE '2020-01-01', {0}); YEAR({0}) and MONTH({0}) are numbers.",
+    ("number", "text"): "Of texts there are COUNT({0}), COUNT(DISTINCT {0}) and GROUP BY; LENGTH({0}) is a number.",
+    ("text", "number"): "Write texts in quotes; numbers are compared with =, <, > and BETWEEN.",
+    ("text", "date"): "Compare dates with dates: {0} >= DATE '2024-01-31'.",
+    ("date", "number"): "A date is written DATE '2024-01-31'.",
+    ("date", "text"): "A date is written DATE '2024-01-31'; the owner can declare a column of dates.",
+}
 
 
 def resolve(column: Column, schema: Schema) -> Column:
@@ -44,11 +58,18 @@ def resolve(column: Column, schema: Schema) -> Column:
         if isinstance(schema.unit, Person) and column.name.casefold() == schema.unit.id.casefold():
             raise identifier_used(schema.unit.id)
         if len(alike) != 1:
-            raise unknown_column(column.name, schema.visible)
+            raise unknown_column(column.name, _nearby(column.name, schema))
         name = alike[0]
     if isinstance(schema.columns[name], Identifier):
         raise identifier_used(name)
     return Column(name)
+
+
+def _nearby(name: str, schema: Schema) -> list[str]:
+    """The columns to choose from: beside a qualified name, those that are written with a table."""
+    visible = schema.visible
+    qualified = [spelling for spelling, meant in schema.spelt.items() if "." in spelling and meant in visible]
+    return qualified if "." in name and qualified else visible
 
 
 def first_column(value: Expression | Condition) -> str:
@@ -119,6 +140,8 @@ def bind_condition(condition: Condition, schema: Schema) -> Condition:
         case OneOf(operand=operand, choices=choices):
             value = bind_value(operand, schema)
             alike = [_alike(value, choice, schema) for choice in choices]
+            for choice in alike:
+                _check_listed(value, choice, schema)
             return OneOf(value, tuple(choice for choice in alike if isinstance(choice, Number | String | Day)))
         case Matches(operand=operand):
             return replace(condition, operand=_bind_as(operand, "text", schema))
@@ -139,7 +162,20 @@ def _comparison(comparison: Comparison, schema: Schema) -> Comparison:
     left = _alike(right, comparison.left, schema)
     if comparison.operator not in ("=", "<>") and kind_of(left, schema) == "text":
         raise wrong_type(f"{comparison.operator} orders numbers and dates", "a text can only be = or <> another")
+    if comparison.operator == "=":
+        _check_listed(left, right, schema)
+        _check_listed(right, left, schema)
     return Comparison(comparison.operator, left, right)
+
+
+def _check_listed(value: Expression, constant: Expression, schema: Schema) -> None:
+    """The list of a category is public: a constant that is not in it is a slip, and its answer would be noise."""
+    declared = schema.columns[value.name] if isinstance(value, Column) else None
+    if isinstance(declared, Category) and isinstance(constant, String | Number):
+        known = [plain_text(each) for each in declared.values]
+        given = constant.value if isinstance(constant, String) else f"{float(constant.value):.12g}"
+        if given not in known:
+            raise not_listed(first_column(value), given, known)
 
 
 def _alike(one: Expression, other: Expression, schema: Schema) -> Expression:
@@ -149,8 +185,11 @@ def _alike(one: Expression, other: Expression, schema: Schema) -> Expression:
         return other
     if kind == "date" and isinstance(other, String):
         return _day(other)
-    name = first_column(one) if first_column(one) != "x" else first_column(other)
-    raise wrong_type(f'"{name}" is compared with something else', f"one side is a {kind}")
+    name = first_column(one)
+    if name == "x":
+        name, kind, given = first_column(other), given, kind
+    what = f'"{name}" is a {kind}' if name != "x" else f"a {kind} stands here"
+    raise wrong_type(what, f"it is compared with a {given}")
 
 
 def _day(text: String) -> Day:
@@ -174,7 +213,8 @@ def _as_kind(bound: Expression, kind: Kind, schema: Schema) -> Expression:
         return _day(bound)
     if found != kind:
         name = first_column(bound)
-        raise wrong_type(f'"{name}" is a {found}' if name != "x" else f"a {found} stands here", f"this needs a {kind}")
+        what = f'"{name}" is a {found}' if name != "x" else f"a {found} stands here"
+        raise wrong_type(what, f"this needs a {kind}", NEAREST[kind, found].format(name))
     return bound
 
 

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.errors import UsageError
 from sfumato.ledger.terms import Amount
 from sfumato.plots.accounting import Band, Chart, Line, Mark, Panel, interactive
 from sfumato.plots.page import Table, table
 from sfumato.query.sql_calls import MOST_BINS
+from sfumato.query.wordings import no_numbers, no_upper_end
 from sfumato.schema.columns import Column, Float, Int
 from sfumato.schema.numbers import Number, exact_positive, whole
 
@@ -126,13 +126,10 @@ class Scan:
 def public_range(name: str, declared: Column, upper: Number | None) -> Int | Float:
     """The column as if its owner had declared 0 to `upper`, or to its own upper bound."""
     if not isinstance(declared, Int | Float):
-        raise UsageError(f'"{name}" holds no numbers.', "A bound is for a column of type int or float.")
+        raise no_numbers(name)
     end = declared.upper if upper is None else exact_positive(upper, "upper")
     if end is None or end <= 0:
-        raise UsageError(
-            f'"{name}" has no public upper end.',
-            "Give one that is surely large enough, e.g. --upper 150, in Python upper=150.",
-        )
+        raise no_upper_end(name)
     return Int(0, ceil(end)) if isinstance(declared, Int) else Float(0, end)
 
 

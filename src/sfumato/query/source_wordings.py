@@ -20,6 +20,10 @@ def too_many_tables(limit: int) -> Refused:
     return Refused(f"the question uses more than {limit} tables.", "Ask it with fewer joins.")
 
 
+def too_many_joins(limit: int) -> Refused:
+    return Refused(f"the question has more than {limit} joins.", "Ask it with fewer joins.")
+
+
 def too_many_levels(limit: int) -> Refused:
     return Refused(f"more than {limit} sub-queries are made of one another.", "Compute more in each of them.")
 

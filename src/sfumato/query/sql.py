@@ -9,13 +9,14 @@ import logging
 import sqlglot
 from sqlglot import Token, TokenType, exp
 
-from sfumato.errors import Refused, UsageError, not_sql, not_supported, too_deep, too_long
+from sfumato.errors import Refused, not_sql, not_supported, too_deep, too_long
 from sfumato.plan.expressions import Column, Condition, Expression, same, size
 from sfumato.plan.functions import FUNCTIONS
 from sfumato.query.after import After, Order
 from sfumato.query.asked import expressions_in
 from sfumato.query.question import Question, SelectedCall, SelectedKey
-from sfumato.query.sql_calls import read_call
+from sfumato.query.source_wordings import too_many_joins
+from sfumato.query.sql_calls import read_call, with_plain_names
 from sfumato.query.sql_expressions import (
     DEEPEST,
     is_row_expression,
@@ -27,14 +28,23 @@ from sfumato.query.sql_expressions import (
     read_name,
     refuse,
 )
+from sfumato.query.sql_hints import shown
 from sfumato.query.sql_refusals import refuse_by_kind
 from sfumato.query.sql_sources import read_from, read_with
-from sfumato.query.wordings import too_large
+from sfumato.query.wordings import (
+    calls_too_deep,
+    not_in_answer,
+    question_not_text,
+    sorted_by_computed,
+    too_large,
+    too_many_casts,
+)
 
 LONGEST = 10_000
 
 OPENING = {TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.CASE}
 CLOSING = {TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE, TokenType.END}
+JOINS = {kind for kind in TokenType if "JOIN" in kind.name}  # by their kind: a column may be called join_date
 PREFIX = {TokenType.NOT, TokenType.DASH, TokenType.PLUS, TokenType.TILDE}
 
 TABLES = ("with", "with_", "from", "from_", "joins")
@@ -47,6 +57,7 @@ HARMLESS = {
     *("STARTS_WITH", "ENDS_WITH", "CONTAINS"),
 }
 MOST_CALLS = 4  # one inside another, of words the parser may take for something else
+MOST_JOINS = MOST_CASTS = 4
 MOST_NODES = 20_000
 
 # It would print the analyst's text where nobody asked for it.
@@ -59,7 +70,9 @@ def parse(text: str) -> Question:
     Claim: gives a value made of plan nodes only, or raises Refused; never runs, opens or looks up anything.
     """
     try:
-        return _question(_statement(text))
+        select = _statement(text)
+        with_plain_names(select)
+        return _question(select)
     except RecursionError:
         raise too_deep(DEEPEST) from None
 
@@ -73,10 +86,12 @@ def _question(select: exp.Select) -> Question:
     selected = tuple(_selected(node, alias) for node in select.expressions)
     keys: tuple[Expression, ...] = ()
     if group is not None:
-        only(group, "expressions")
-        if not group.expressions:
-            raise not_supported("GROUP BY without a column", "Name the columns, or leave out GROUP BY.")
+        only(group, "expressions", "all")
         keys = tuple(_grouped_by(node, selected, alias) for node in group.expressions)
+        if group.args.get("all"):
+            keys = tuple(item.expression for item in selected if isinstance(item, SelectedKey))
+        elif not keys:
+            raise not_supported("GROUP BY without a column", "Name the columns, or leave out GROUP BY.")
     values = [
         item.expression if isinstance(item, SelectedKey) else getattr(item.call, "value", None) for item in selected
     ]
@@ -165,13 +180,18 @@ def _output(node: exp.Expr, selected: tuple[SelectedKey | SelectedCall, ...], al
             if isinstance(item, SelectedKey) and isinstance(item.expression, Column)
         }
         found = (names | keys).get(column.name.casefold())
+        if found is None:
+            raise not_in_answer(column.name, names.values())
     elif is_row_expression(node):
         found = _selected_name(node, selected, alias)
+        if found is None:
+            raise sorted_by_computed(shown(node), [item.name for item in selected])
     else:
         call = read_call(node, None, alias).call
         found = next((item.name for item in selected if isinstance(item, SelectedCall) and item.call == call), None)
     if found is None:
-        raise not_supported("a column that is not in the answer", "Select it too; it costs a share of the spend.")
+        text = f"{shown(node, 'an aggregate')}, which is not in the answer,"
+        raise not_supported(text, "Select it too; it costs a share of the spend.")
     return found
 
 
@@ -197,7 +217,7 @@ def _statement(text: str) -> exp.Select:
 def one_statement(text: str) -> exp.Expr:
     """A text as the parser takes it apart, after it has been measured; nothing in it is accepted yet."""
     if not isinstance(text, str):
-        raise UsageError(f"a question is a text, not {type(text).__name__}.", 'E.g. session.ask("SELECT COUNT(*) …").')
+        raise question_not_text(type(text).__name__)
     if len(text) > LONGEST:
         raise too_long(len(text), LONGEST)
     try:
@@ -221,7 +241,7 @@ def one_statement(text: str) -> exp.Expr:
 
 def _check_depth(tokens: list[Token]) -> None:
     """Refuse what nests too deep, before the parser, some of whose rules take twice as long for each level."""
-    depth = run = joins = 0  # casts count as joins: the language has none
+    run = joins = casts = 0
     costly: list[bool] = []  # of each open bracket: whether a word stands before it, or it is square
     before = ""
     for token in tokens:
@@ -231,18 +251,26 @@ def _check_depth(tokens: list[Token]) -> None:
             costly.append(token.text == "[" or (word and before not in HARMLESS))
         elif token.token_type in CLOSING and costly:
             costly.pop()
-        depth = len(costly)
         run = run + 1 if token.token_type in PREFIX else 0
-        joins += "JOIN" in token.text.upper() and token.token_type is not TokenType.STRING
-        joins += token.token_type is TokenType.DCOLON
-        if depth + run > DEEPEST or sum(costly) > MOST_CALLS or joins > MOST_CALLS:
+        joins += token.token_type in JOINS
+        casts += token.token_type is TokenType.DCOLON
+        if len(costly) + run > DEEPEST:
             raise too_deep(DEEPEST)
+        if sum(costly) > MOST_CALLS:
+            raise calls_too_deep(MOST_CALLS)
+        if joins > MOST_JOINS:
+            raise too_many_joins(MOST_JOINS)
+        if casts > MOST_CASTS:
+            raise too_many_casts(MOST_CASTS)
         before = " ".join(token.text.upper().split())
 
 
 def _where_it_stopped(error: sqlglot.errors.ParseError) -> str:
     first = error.errors[0] if error.errors else {}
+    told = str(first.get("description") or "")
     word = str(first.get("highlight") or "").strip()
+    if word == ")" and told.startswith(("Required", "The number of provided arguments")):
+        return f"a call has too {'few' if told.startswith('Required') else 'many'} arguments"
     return f"it stops making sense at {word[:40]!r}" if word else "it ends too early"
 
 
@@ -253,9 +281,9 @@ def _selected(node: exp.Expr, alias: str) -> SelectedKey | SelectedCall:
         name, node = read_name(node.args["alias"]), node.this
         if not name.isprintable():
             raise not_supported("a column name with control characters", "Use printable characters after AS.")
-    if isinstance(node.unnest(), exp.Column):
-        column = read_column(node.unnest(), alias)
-        return SelectedKey(name or node.unnest().name, column)
+    node = node.unnest()
+    if isinstance(node, exp.Column):
+        return SelectedKey(name or node.name, read_column(node, alias))
     if is_row_expression(node):
         return SelectedKey(name or label(node), read_expression(node, alias, 0))
     return read_call(node, name, alias)

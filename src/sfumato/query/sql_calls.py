@@ -19,6 +19,9 @@ from sfumato.query.question import (
     SumOf,
 )
 from sfumato.query.sql_expressions import only, read_expression, read_literal, refuse
+from sfumato.query.sql_hints import called as name_of
+from sfumato.query.sql_hints import shown
+from sfumato.query.wordings import argument_wrong, distinct_of_several
 
 LEVELS: dict[type[exp.Expr], tuple[Fraction, str]] = {
     exp.Median: (Fraction(1, 2), "median"),
@@ -38,6 +41,30 @@ SPREADS: dict[type[exp.Expr], tuple[bool, bool, str]] = {
     exp.StddevPop: (False, True, "stddev"),
 }
 
+# Other names of the same.
+ALIASES: dict[str, type[exp.Expr]] = {
+    "MEAN": exp.Avg,
+    "AVERAGE": exp.Avg,
+    "VAR": exp.Variance,
+    "STD": exp.Stddev,
+    "COUNT_DISTINCT": exp.Distinct,
+    "APPROX_DISTINCT": exp.Distinct,
+}
+LEVELLED = ("PERCENTILE", "PERCENTILE_CONT", "PERCENTILE_DISC", "QUANTILE_CONT", "QUANTILE_DISC", "APPROX_PERCENTILE")
+
+
+def with_plain_names(tree: exp.Expr) -> None:
+    """MEAN becomes AVG, and the like: calls that mean the same by another name."""
+    for node in list(tree.find_all(exp.Func)):
+        given = list(node.iter_expressions())
+        kind = ALIASES.get(name_of(node)) if len(given) == 1 else None
+        if kind is exp.Distinct:
+            node.replace(exp.Count(this=exp.Distinct(expressions=given)))
+        elif kind is not None:
+            node.replace(kind(this=given[0]))
+        elif len(given) == 2 and name_of(node) in LEVELLED:
+            node.replace(exp.Quantile(this=given[0], quantile=given[1]))
+
 
 def read_call(node: exp.Expr, name: str | None, alias: str) -> SelectedCall:
     text = node.sql()[:80]
@@ -52,7 +79,7 @@ def read_call(node: exp.Expr, name: str | None, alias: str) -> SelectedCall:
             only(distinct, "expressions")
             call, label = DistinctOf(read_expression(argument, alias, 0)), "distinct"
         case exp.Count(this=exp.Distinct()):
-            raise not_supported(text, "COUNT(DISTINCT x) counts the values of one expression.")
+            raise distinct_of_several([shown(part, "x") for part in node.this.expressions])
         case exp.Count(this=argument):
             only(node, "this", "big_int")
             call, label = CountValues(read_expression(argument, alias, 0)), "count"
@@ -81,6 +108,8 @@ def read_call(node: exp.Expr, name: str | None, alias: str) -> SelectedCall:
             label = called.lower()
             call = BinsOf(read_expression(argument, alias, 0), _bins(bins, called.upper()), called.upper() == "CDF")
             return SelectedCall(name or _named(label, argument), call, text)
+        case exp.Anonymous(this=str(called)) if called.upper() in BINNED:
+            raise argument_wrong(called.upper(), f"a column and how many cells: {called.upper()}(x, 10)")
         case _:
             refuse(node)
     argument = node.this.expressions[0] if isinstance(node.this, exp.Distinct) else node.this

@@ -34,6 +34,7 @@ from sfumato.plan.expressions import (
 )
 from sfumato.query.asked import Scope
 from sfumato.query.sql_functions import MARKS, NODES, read_bin, read_extract, read_function
+from sfumato.query.sql_hints import refusal, refused_condition, refused_constant, refused_part
 from sfumato.query.wordings import argument_wrong
 from sfumato.schema.columns import as_date
 from sfumato.schema.numbers import exact
@@ -57,12 +58,6 @@ MATCHES: dict[type[exp.Expr], MatchKind] = {
     exp.EndsWith: "ends",
     exp.Contains: "contains",
 }
-
-WORKS = (
-    "What works: SELECT keys, COUNT(*), COUNT(x), COUNT(DISTINCT x), SUM(x), AVG(x), VARIANCE(x), STDDEV(x), "
-    "MEDIAN(x), QUANTILE(x, q), MIN(x), MAX(x), MODE(x), HISTOGRAM(x, bins), CDF(x, points) FROM table WHERE … "
-    "GROUP BY keys HAVING … ORDER BY … LIMIT n."
-)
 
 
 def read_condition(node: exp.Expr, alias: str, depth: int) -> Condition:
@@ -97,7 +92,7 @@ def read_condition(node: exp.Expr, alias: str, depth: int) -> Condition:
             left, right = (read_expression(side, alias, depth + 1) for side in (node.this, node.expression))
             return Comparison(COMPARISONS[type(node)], left, right)
         case _:
-            refuse(node)
+            raise refused_condition(node)
 
 
 def read_expression(node: exp.Expr, alias: str, depth: int) -> Expression:
@@ -227,7 +222,7 @@ def read_literal(node: exp.Expr) -> Number | String | Day:
             except (InvalidOperation, UsageError):
                 raise not_supported("this number", "Write numbers as decimals of ordinary size.") from None
         case _:
-            refuse(node)
+            raise refused_constant(node)
 
 
 def read_column(node: exp.Expr, alias: str) -> Column:
@@ -267,16 +262,10 @@ def only(node: exp.Expr, *allowed: str) -> None:
     """Refuse a node that carries any part beyond the named ones."""
     for part, value in node.args.items():
         if value not in (None, False, []) and part not in allowed:
-            raise not_supported(f"{part.rstrip('_').replace('_', ' ').upper()} here", WORKS)
+            raise refused_part(node, part)
 
 
 def refuse(node: object) -> NoReturn:
-    kind = type(node).__name__.upper() if isinstance(node, exp.Expr) else "this"
-    match node:
-        case exp.Anonymous(this=str(called)):
-            kind = called[:40].upper()
-        case exp.Paren():
-            kind = "a bracket around this"
-        case exp.Literal() | exp.Boolean() | exp.Column():
-            kind = "a plain value here"
-    raise not_supported(kind, WORKS)
+    if not isinstance(node, exp.Expr):
+        raise not_supported("an empty bracket", "Name what is meant: COUNT(*), COUNT(x).")
+    raise refusal(node)

@@ -2,28 +2,31 @@
 
 from sqlglot import exp
 
-from sfumato.errors import Refused
+from sfumato.query.wordings import refused_because
 
+TWICE = "a person's rows would count in several parts"
 OVERLAP = "its groups overlap, so one person would count several times"
 ASK_EACH = "Ask one GROUP BY at a time; each has its own price."
 IN_BRACKETS = "its value would be an answer without noise"
-JOIN_INSTEAD = "Join a lookup, or a sub-query with one row a person: JOIN (SELECT user_id, … GROUP BY user_id) AS x."
+JOIN_INSTEAD = (
+    "Ask it first and write its number, or join one row a person, id being the unit id: "
+    "JOIN (SELECT id, … GROUP BY id) AS x."
+)
 
 REASONS: dict[type[exp.Expr], tuple[str, str, str]] = {
-    exp.SetOperation: (
-        "UNION, INTERSECT or EXCEPT",
-        "a person's rows would count in several parts",
-        "Ask each part by itself, or both with OR in WHERE.",
-    ),
+    exp.Union: ("UNION", TWICE, "Ask each part by itself, or both with OR in WHERE."),
+    exp.Intersect: ("INTERSECT", TWICE, "Ask with both conditions: AND in WHERE."),
+    exp.Except: ("EXCEPT", TWICE, "Ask with the second condition turned round: AND NOT in WHERE."),
     exp.Rollup: ("ROLLUP", OVERLAP, ASK_EACH),
     exp.Cube: ("CUBE", OVERLAP, ASK_EACH),
     exp.GroupingSets: ("GROUPING SETS", OVERLAP, ASK_EACH),
     exp.Unnest: ("UNNEST", "it multiplies rows", "Keep the list as a table of its own with the same unit id."),
-    exp.Lateral: ("LATERAL", "it multiplies rows", JOIN_INSTEAD),
+    exp.Lateral: ("LATERAL", "it multiplies rows", "Keep the list as a table of its own with the same unit id."),
     exp.Window: (
         "a window (OVER)",
         "it shows rows of other people",
-        "Add up one person's rows with GROUP BY user_id in a sub-query.",
+        "GROUP BY adds up groups, ORDER BY sorts the answer, a sub-query with GROUP BY the unit id adds up a person's "
+        "rows.",
     ),
     exp.Exists: ("EXISTS", IN_BRACKETS, JOIN_INSTEAD),
 }
@@ -34,9 +37,9 @@ def refuse_by_kind(statement: exp.Expr) -> None:
     for node in statement.walk():
         for kind, (name, reason, nearest) in REASONS.items():
             if isinstance(node, kind):
-                raise Refused(f"{name} is not supported: {reason}.", nearest)
+                raise refused_because(name, reason, nearest)
         if isinstance(node, exp.Select) and node.parent is not None and not _is_table(node):
-            raise Refused(f"a sub-query here is not supported: {IN_BRACKETS}.", JOIN_INSTEAD)
+            raise refused_because("a sub-query here", IN_BRACKETS, JOIN_INSTEAD)
 
 
 def _is_table(select: exp.Select) -> bool:

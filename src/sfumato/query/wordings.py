@@ -85,8 +85,97 @@ def delta_unused() -> UsageError:
     )
 
 
+def calls_too_deep(limit: int) -> Refused:
+    return Refused(
+        f"brackets after unknown words are nested more than {limit} levels deep.",
+        "Use the functions of the reference, and ask it in a flatter form.",
+    )
+
+
+def too_many_casts(limit: int) -> Refused:
+    return Refused(
+        f"the question has more than {limit} casts (::).",
+        "Leave them out: columns have their declared types, and a date is written DATE '2024-01-31'.",
+    )
+
+
+def question_not_text(kind: str) -> UsageError:
+    return UsageError(f"a question is a text, not {kind}.", 'E.g. session.ask("SELECT COUNT(*) …").')
+
+
+def no_numbers(name: str) -> UsageError:
+    return UsageError(f'"{name}" holds no numbers.', "A bound is for a column of type int or float.")
+
+
+def no_upper_end(name: str) -> UsageError:
+    return UsageError(
+        f'"{name}" has no public upper end.',
+        "Give one that is surely large enough, e.g. --upper 150, in Python upper=150.",
+    )
+
+
+def not_listed(name: str, given: str, known: Iterable[str]) -> Refused:
+    known = list(known)
+    return Refused(
+        f'"{name}" has no value {given[:40]!r}.{did_you_mean(given, known)}',
+        f"Its declared values are {quoted(known)}; capitals count.",
+    )
+
+
+def mode_unlisted(call: str, name: str) -> Refused:
+    return Refused(
+        f"{call} has no public list of values, or too long a one.",
+        f'Declare {name} as type = "category" with values, or ask for the most frequent ones: '
+        f"SELECT {name}, COUNT(*) AS n … GROUP BY {name} ORDER BY n DESC LIMIT 1; of numbers also HISTOGRAM(x, bins).",
+    )
+
+
+def bounds_lost(call: str, instead: str) -> Refused:
+    return Refused(f"{call} has no bounds: the function has none where its argument may lie.", f"Write {instead}.")
+
+
+def date_unbounded(call: str, column: str) -> Refused:
+    return Refused(
+        f"{call} has no bounds.",
+        f'Declare them in the policy, e.g. {column} = {{ type = "date", lower = "2000-01-01", upper = "2029-12-31" }}.',
+    )
+
+
 def too_large() -> Refused:
     return Refused("the question repeats itself too often inside itself.", "Ask it in a flatter form.")
+
+
+def refused_because(what: str, reason: str, nearest: str) -> Refused:
+    return Refused(f"{what} is not supported: {reason}.", nearest)
+
+
+def function_unknown(name: str, known: Iterable[str], listed: Iterable[str]) -> Refused:
+    return Refused(
+        f"there is no function {name}.{did_you_mean(name, known)}", f"Functions of a row: {quoted(listed, limit=60)}."
+    )
+
+
+def distinct_of_several(values: Sequence[str]) -> Refused:
+    together = " || '/' || ".join(values)
+    return Refused(
+        "COUNT(DISTINCT …) of several is not supported: it counts the values of one expression.",
+        f"Write COUNT(DISTINCT {values[0]}), or put texts together: COUNT(DISTINCT {together}).",
+    )
+
+
+def not_in_answer(name: str, columns: Iterable[str]) -> Refused:
+    columns = list(columns)
+    return Refused(
+        f"{name} is not a column of the answer.{did_you_mean(name, columns)}",
+        f"The answer has {quoted(columns)}. Conditions on rows stand in WHERE.",
+    )
+
+
+def sorted_by_computed(text: str, columns: Iterable[str]) -> Refused:
+    return Refused(
+        f"ORDER BY {text} is not supported: only what the answer shows is sorted by.",
+        f"Sort by {quoted(columns)}, or sort the answer yourself: that costs nothing.",
+    )
 
 
 def argument_wrong(call: str, needs: str) -> Refused:

@@ -16,7 +16,7 @@ from sfumato.errors import (
 )
 from sfumato.schema.given import check_mapping
 from sfumato.schema.numbers import Number, exact, shown, whole
-from sfumato.schema.wordings import not_a_date
+from sfumato.schema.wordings import category_not_list, not_a_date
 
 CategoryValue = str | int | bool
 
@@ -87,7 +87,9 @@ class Category:
     values: tuple[CategoryValue, ...]
 
     def __init__(self, values: Sequence[CategoryValue]) -> None:
-        listed = tuple(values) if isinstance(values, Iterable) and not isinstance(values, str) else ()
+        if isinstance(values, str):
+            raise category_not_list(values)
+        listed = tuple(values) if isinstance(values, Iterable) else ()
         if not listed:
             raise no_categories()
         if len({type(value) for value in listed}) > 1 or not isinstance(listed[0], str | int):
@@ -103,7 +105,7 @@ class Category:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """Free text: may be compared and counted, never grouped by."""
+    """Free text: may be compared and counted; as a key, its values are discovered, which needs a budget with delta."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,10 +25,10 @@ def exact(value: object, what: str) -> Fraction:
         if not value.is_finite():
             raise not_finite(what)
         if value and abs(value.adjusted()) > LARGEST_EXPONENT:
-            raise out_of_range(what, f"1e-{LARGEST_EXPONENT}", f"1e{LARGEST_EXPONENT}", str(value))
+            raise out_of_range(f"the size of {what}", f"1e-{LARGEST_EXPONENT}", f"1e{LARGEST_EXPONENT}", str(value))
     result = Fraction(value) if isinstance(value, Decimal | Fraction) else Fraction(int(value))
     if result and not Fraction(1, 10**LARGEST_EXPONENT) <= abs(result) <= 10**LARGEST_EXPONENT:
-        raise out_of_range(what, f"1e-{LARGEST_EXPONENT}", f"1e{LARGEST_EXPONENT}", "that")
+        raise out_of_range(f"the size of {what}", f"1e-{LARGEST_EXPONENT}", f"1e{LARGEST_EXPONENT}", "that")
     return result
 
 

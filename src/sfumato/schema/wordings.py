@@ -21,3 +21,11 @@ def unusable_path(what: str, example: str) -> UsageError:
 
 def anchor_is_ledger() -> UsageError:
     return UsageError("the anchor and the ledger are one file.", "Name another file, best on another disk.")
+
+
+def category_not_list(value: str) -> UsageError:
+    return UsageError("the values of a category are a list, not one text.", f"Give a list, e.g. [{value[:40]!r}].")
+
+
+def folder_missing(path: str) -> UsageError:
+    return UsageError(f"there is no folder for {path}.", "Create it, or name a file in a folder that exists.")
