@@ -15,6 +15,7 @@ from sfumato.plan.expressions import Arithmetic, Column, Comparison, Condition, 
 from sfumato.plan.lattice import Lattice
 from sfumato.plan.nodes import CentredSum, CountRows, CountValues, Key, ListedKey, Measure, Plan, RangeKey, Sum
 from sfumato.plan.sources import (
+    MOST_MULTIPLIED,
     Computed,
     Folded,
     Lookup,
@@ -25,6 +26,7 @@ from sfumato.plan.sources import (
     Taken,
     comparable,
     derive,
+    multiplied,
     number_between,
 )
 from sfumato.schema.columns import Category, Float, Int, Text
@@ -152,7 +154,8 @@ def sources(draw: st.DrawFn, unit: Unit, depth: int = 3) -> Source:
         case _:
             right = draw(sources(unit, depth - 1))
             taken = tuple(Taken(f"other{depth}_{name}", name) for name in derive(right, schema).columns)
-            return OnUnit(inner, right, taken, draw(st.booleans()))
+            joined = OnUnit(inner, right, taken, draw(st.booleans()))
+            return joined if multiplied(joined) <= MOST_MULTIPLIED else inner
 
 
 @st.composite

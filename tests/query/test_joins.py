@@ -7,6 +7,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.errors import Refused
+from sfumato.plan.sources import MOST_MULTIPLIED
 from sfumato.query.sql import MOST_CALLS
 from sfumato.query.sql_sources import MOST_LEVELS, MOST_TABLES
 from tests.query.test_reference import blocks, page, table_rows
@@ -68,6 +69,7 @@ def test_the_refusals_of_the_page_are_refused_with_the_nearest_thing_that_works(
 def test_the_limits_of_the_page_are_those_of_the_code() -> None:
     assert dict(table_rows("joins.md", "what | at most")) == {
         "tables in a question, each as often as it is used": str(MOST_TABLES),
+        "of these joined with several rows a person": str(MOST_MULTIPLIED),
         "`JOIN` words in a question": str(MOST_CALLS),
         "sub-queries made of one another": str(MOST_LEVELS),
     }

@@ -59,7 +59,7 @@ from sfumato.plan.nodes import (
     SumInCells,
     UnboundedSum,
 )
-from sfumato.plan.sources import Lookup, OnUnit, PerUnit, Rows, Source, derive, unit_of
+from sfumato.plan.sources import MOST_MULTIPLIED, Lookup, OnUnit, PerUnit, Rows, Source, derive, multiplied, unit_of
 from sfumato.schema.columns import Identifier
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person, Row
@@ -166,7 +166,7 @@ def _certified_source(source: Source, schema: Schema) -> Schema:
     """The columns the plan may use.
 
     Claim: the source keeps the unit (every row is of one unit and depends on that unit's rows and public tables
-    alone), and no identifier is used on the way.
+    alone), no identifier is used on the way, and a person's rows multiply once at most.
     Proof: docs/proofs/contribution-bounding.md, "Rows from several tables"
     """
     match source:
@@ -181,6 +181,8 @@ def _certified_source(source: Source, schema: Schema) -> Schema:
         case Lookup(source=inner, column=name):
             _check_columns([name], _certified_source(inner, schema))
         case OnUnit(left=left, right=right, columns=taken):
+            if multiplied(source) > MOST_MULTIPLIED:
+                raise plan_refused(f"it pairs more than {MOST_MULTIPLIED} tables with several rows a person")
             _certified_source(left, schema)
             _check_columns([column.column for column in taken], _certified_source(right, schema))
         case _:

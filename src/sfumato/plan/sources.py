@@ -18,6 +18,8 @@ from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person, Row, Unit
 
 FoldName = Literal["count", "sum", "mean", "least", "most"]
+# Each more would let the rows of a single person multiply once more, and the clock tell of it.
+MOST_MULTIPLIED = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +83,10 @@ class PerUnit:
 
 @dataclass(frozen=True, slots=True)
 class OnUnit:
-    """Every pair of rows of the same person; a row of the left without a partner gets NULLs, or (`inner`) goes."""
+    """Every pair of rows of the same person; a row of the left without a partner gets NULLs, or (`inner`) goes.
+
+    Where both sides may have several rows a person, max_rows of each side are paired, chosen by a hash of the row.
+    """
 
     left: "Source"
     right: "Source"
@@ -126,19 +131,20 @@ def derive(source: Source, schema: Schema) -> Schema:
 
 def unit_of(source: Source, unit: Unit) -> Unit:
     """Whose each row of a source is: where everybody has at most one row, a row is a person."""
-    return Row() if _one_row_each(source) else unit
+    return Row() if multiplied(source) == 0 else unit
 
 
-def _one_row_each(source: Source) -> bool:
+def multiplied(source: Source) -> int:
+    """How many tables with several rows a person are paired in a source; 0 where everybody has at most one row."""
     match source:
         case PerUnit():
-            return True
+            return 0
         case Rows(source=inner) | Lookup(source=inner):
-            return _one_row_each(inner)
+            return multiplied(inner)
         case OnUnit(left=left, right=right):
-            return _one_row_each(left) and _one_row_each(right)
+            return multiplied(left) + multiplied(right)
         case _:
-            return False
+            return 1
 
 
 def comparable(left: Declared, right: Declared) -> bool:

@@ -10,6 +10,7 @@ from sfumato.plan.kinds import kind_of
 from sfumato.plan.lattice import Lattice
 from sfumato.plan.nodes import ListedKey
 from sfumato.plan.sources import (
+    MOST_MULTIPLIED,
     Computed,
     Folded,
     Lookup,
@@ -20,6 +21,7 @@ from sfumato.plan.sources import (
     Taken,
     comparable,
     derive,
+    multiplied,
     number_between,
 )
 from sfumato.query.asked import EveryColumn, From, Item, Join, SelectedFold, SelectedValue, SubQuery
@@ -36,6 +38,7 @@ from sfumato.query.bind_keys import bind_key
 from sfumato.query.source_wordings import (
     fold_of_many,
     join_of_kinds,
+    join_of_many,
     join_of_people,
     join_of_rows,
     join_off_key,
@@ -140,7 +143,10 @@ def _on_unit(source: Source, left: Schema, join: Join, schema: Schema) -> tuple[
     if not _is_unit(join.left, left, schema) or join.right.casefold() != schema.unit.id.casefold():
         raise join_of_people(schema.unit.id)
     taken = _taken(columns.visible, join.item.name, left, schema)
-    return OnUnit(source, right, taken, join.inner), taken
+    joined = OnUnit(source, right, taken, join.inner)
+    if multiplied(joined) > MOST_MULTIPLIED:
+        raise join_of_many(MOST_MULTIPLIED, schema.unit.id)
+    return joined, taken
 
 
 def _taken(names: list[str], table: str, left: Schema, schema: Schema) -> tuple[Taken, ...]:

@@ -56,6 +56,13 @@ def join_of_people(unit_id: str) -> Refused:
     )
 
 
+def join_of_many(limit: int, unit_id: str) -> Refused:
+    return Refused(
+        f"more than {limit} tables with several rows a person are joined: the rows of one person would multiply.",
+        f"Add one of them up first, in a sub-query with one row a person: GROUP BY {unit_id}.",
+    )
+
+
 def join_of_rows() -> Refused:
     return Refused(
         "private tables cannot be joined where each row is somebody else.",
