@@ -272,8 +272,8 @@ class Session:
         return self.ledger.balance(self.analyst)
 
     def history(self) -> list[Charge]:
-        """One entry a charge, oldest first."""
-        return self.ledger.history()
+        """One entry a charge of this analyst, oldest first. The owner sees everybody's with `sfumato history`."""
+        return self.ledger.history(self.analyst)
 
     def close(self) -> None:
         self._engine.close()

@@ -208,8 +208,10 @@ class Ledger:
         limit = Amount(float(self._budget.epsilon), float(self._budget.delta))
         return Balance(limit, terms.spent(total, delta_total), terms.left(left), float(keys), many)
 
-    def history(self) -> list[Charge]:
+    def history(self, analyst: str | None = None) -> list[Charge]:
+        """One entry a charge, oldest first: those of one analyst, or for the owner all."""
         self._chain.verify()
+        whose = ("kind = 'charge'",) if analyst is None else ("kind = 'charge' AND analyst = ?", analyst)
         return [
             Charge(
                 entry.seq,
@@ -220,7 +222,7 @@ class Ledger:
                 tuple(entry.field("releases")),
                 entry.request,
             )
-            for entry in self._chain.entries("kind = 'charge'")
+            for entry in self._chain.entries(*whose)
         ]
 
     def verify(self) -> int:

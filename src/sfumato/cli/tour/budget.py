@@ -50,7 +50,7 @@ def play(
     repeated = _ask_again(stage, files, counts)
     refusal = _exhausted(stage, files, pair)
     with open_policy(files.policy) as session:
-        balance, charges, entries = session.budget, len(session.history()), session.ledger.verify()
+        balance, charges, entries = session.budget, len(session.ledger.history()), session.ledger.verify()
     sum_of_spends = sum(purchase.spend for purchase in purchases)
     stage.say(
         f"Others can go on: {charges} questions whose spends add up to {sum_of_spends:.1f} cost epsilon "
