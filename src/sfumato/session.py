@@ -39,7 +39,7 @@ from sfumato.query.wordings import delta_unused
 from sfumato.schema.budget import Budget, Spend
 from sfumato.schema.columns import Column
 from sfumato.schema.limits import Limits
-from sfumato.schema.numbers import Number, exact_positive
+from sfumato.schema.numbers import Number
 from sfumato.schema.others import Lookup, Table
 from sfumato.schema.policy import load_policy
 from sfumato.schema.table import Schema
@@ -234,7 +234,7 @@ class Session:
 
     def questions_left(self, spend: Number) -> int:
         """How many more questions at this spend would be granted, counted in the ledger's own currency."""
-        price = self._terms.price(exact_positive(spend, "spend"))
+        price = self._terms.price(Spend(spend).epsilon)
         return self.ledger.balance(self.analyst, price).more or 0
 
     def bounds(

@@ -27,6 +27,7 @@ SAMPLES: dict[str, tuple[Any, ...]] = {
     "argument_wrong": ("ROUND", "whole numbers"),
     "keys_endless": ("LEFT(…)",),
     "not_a_date": ("'yesterday'",),
+    "spend_too_small": ("0.001",),
 }
 WORDINGS = {
     name: function
