@@ -14,7 +14,7 @@ from sfumato.engines.duckdb import DuckDBEngine
 from sfumato.engines.emit import emit
 from sfumato.engines.expressions import quoted
 from sfumato.engines.ticks import leaving_at_a_tick
-from sfumato.errors import UsageError, ledger_needed, missing_argument
+from sfumato.errors import EngineFailed, UsageError, ledger_needed, missing_argument
 from sfumato.kernel.certify import Certified, certify
 from sfumato.kernel.cost import Cost
 from sfumato.kernel.entropy import SystemEntropy
@@ -149,6 +149,7 @@ class Session:
 
         Claim: nothing but the noisy release depends on the data; the charge is on disk before the engine runs and is
         never refunded. The same question again is free and identical, unless `fresh`; `request` makes a retry safe.
+        One that failed in the engine fails again without a look, until `fresh` pays for another try.
         """
         return self._answer([question], spend, fresh, request)[0]
 
@@ -187,9 +188,13 @@ class Session:
         else:
             with leaving_at_a_tick():
                 made = []
-                for one in prepared:
-                    found = look(self._engine, one.certified.plan, one.sql)
-                    made.append(release(one.certified, paid, found, self._entropy))
+                try:
+                    for one in prepared:
+                        found = look(self._engine, one.certified.plan, one.sql)
+                        made.append(release(one.certified, paid, found, self._entropy))
+                except EngineFailed as failure:
+                    self.ledger.fail(paid.entry, failure)
+                    raise
                 released = self.ledger.store(replace(made[0], others=tuple(made[1:])))
             when = now()
         cost = payment.cost

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.errors import (
+    EngineFailed,
     LedgerDamaged,
     ledger_differs,
     ledger_gone,
@@ -148,7 +149,8 @@ class Ledger:
         """A receipt for a new charge, or what an earlier one bought.
 
         Claim: one charge at most for a request id, and for an unchanged question unless `fresh`; a charge whose
-        process died before storing its release is resumed, because nothing of it was ever shown.
+        process died before storing its release is resumed, because nothing of it was ever shown. One whose engine
+        failed fails again, unlooked: how long it takes and whether it fails is told once a charge.
         """
         cost = payment.cost
         with self._writing() as chain:
@@ -185,6 +187,12 @@ class Ledger:
                 return _release(kept)
             chain.append("release", {"when": now(), **_body(release)}, charge=release.entry)
         return release
+
+    def fail(self, charge: int, failure: EngineFailed) -> None:
+        """Keep that the engine failed, in the words that were shown, which are the same for all data."""
+        with self._writing() as chain:
+            if chain.last("kind IN ('release', 'failure') AND charge = ?", charge) is None:
+                chain.append("failure", {"when": now(), "told": [failure.message, failure.hint]}, charge=charge)
 
     def terms(self) -> Terms:
         """The limit in force; the policy must agree with it."""
@@ -266,9 +274,11 @@ class Ledger:
         return self._chain.last("kind = 'charge' AND analyst = ? AND question = ?", payment.analyst, payment.question)
 
     def _bought(self, charge: Entry, payment: Payment) -> Receipt | Stored:
-        kept = self._chain.last("kind = 'release' AND charge = ?", charge.seq)
+        kept = self._chain.last("kind IN ('release', 'failure') AND charge = ?", charge.seq)
         if kept is None:
             return _receipt(charge, payment)
+        if kept.kind == "failure":
+            raise EngineFailed(*kept.field("told"))
         return Stored(_release(kept), kept.field("when"))
 
     def _admit(self, payment: Payment, terms: Terms) -> tuple[Fraction, Fraction, Fraction]:
