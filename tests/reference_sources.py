@@ -6,12 +6,15 @@ Tables are lists of dictionaries by name. A person's rows are found by comparing
 from collections.abc import Mapping, Sequence
 from typing import Any, assert_never
 
+import duckdb
+
 from sfumato.plan.expressions import Column
-from sfumato.plan.sources import Computed, Folded, Lookup, OnUnit, PerUnit, Rows, Source, derive
+from sfumato.plan.sources import Computed, Folded, Lookup, OnUnit, PerUnit, Rows, Source, derive, one_row_each
 from sfumato.schema.columns import Float, Int
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person
 
+KINDS = {Int: "BIGINT", Float: "DOUBLE"}
 Row = dict[str, Any]
 Tables = Mapping[str, Sequence[Mapping[str, Any]]]
 
@@ -48,14 +51,34 @@ def rows_from(source: Source, schema: Schema, tables: Tables) -> list[Row]:
             ]
         case OnUnit(left=left, right=right, columns=taken, inner=only_matched):
             assert isinstance(schema.unit, Person)
-            unit_id, others = schema.unit.id, rows_from(right, schema, tables)
+            unit_id = schema.unit.id
+            rows, others = rows_from(left, schema, tables), rows_from(right, schema, tables)
+            if not one_row_each(left) and not one_row_each(right):
+                rows, others = _limited(rows, left, schema), _limited(others, right, schema)
             found = []
-            for row in rows_from(left, schema, tables):
+            for row in rows:
                 partners = [other for other in others if _equal(row[unit_id], other[unit_id])]
                 found += _together(row, partners, taken, only_matched)
             return found
         case _:
             assert_never(source)
+
+
+def _limited(rows: list[Row], source: Source, schema: Schema) -> list[Row]:
+    """Of each person at most max_rows rows, those with the smallest hashes; which hash is DuckDB's matter."""
+    assert isinstance(schema.unit, Person)
+    unit_id, columns = schema.unit.id, derive(source, schema).columns
+    kinds = [("BIGINT", unit_id)]
+    kinds += [(KINDS.get(type(declared), "VARCHAR"), name) for name, declared in columns.items()]
+    hashing = f"SELECT hash({', '.join(f'CAST(? AS {kind})' for kind, _ in kinds)})"
+    kept = []
+    with duckdb.connect(":memory:") as connection:
+        for person in {row[unit_id] for row in rows} - {None}:
+            own = [row for row in rows if row[unit_id] == person]
+            if len(own) > schema.unit.max_rows:
+                own.sort(key=lambda row: connection.execute(hashing, [row[name] for _, name in kinds]).fetchall())
+            kept += own[: schema.unit.max_rows]
+    return kept
 
 
 def _reader(source: Source, schema: Schema) -> Any:

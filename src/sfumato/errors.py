@@ -395,5 +395,5 @@ def too_many_rows() -> EngineFailed:
 def engine_failed() -> EngineFailed:
     return EngineFailed(
         "the engine could not finish this question.",
-        "The charge stands. Ask the owner to check the limits, the memory and the disk of the engine.",
+        "The charge stands. Let the owner check limits, memory and disk of the engine; fresh=True pays for a new try.",
     )

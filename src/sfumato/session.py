@@ -14,7 +14,7 @@ from sfumato.engines.duckdb import DuckDBEngine
 from sfumato.engines.emit import emit
 from sfumato.engines.expressions import quoted
 from sfumato.engines.ticks import leaving_at_a_tick
-from sfumato.errors import UsageError, ledger_needed, missing_argument
+from sfumato.errors import EngineFailed, UsageError, ledger_needed, missing_argument
 from sfumato.kernel.certify import Certified, certify
 from sfumato.kernel.cost import Cost
 from sfumato.kernel.entropy import SystemEntropy
@@ -40,7 +40,7 @@ from sfumato.schema.budget import Budget, Spend
 from sfumato.schema.columns import Column
 from sfumato.schema.given import LONGEST_NAME, as_path, check_kind
 from sfumato.schema.limits import Limits
-from sfumato.schema.numbers import Number, exact_positive
+from sfumato.schema.numbers import Number
 from sfumato.schema.others import Lookup, Table
 from sfumato.schema.policy import load_policy
 from sfumato.schema.table import Schema
@@ -170,6 +170,7 @@ class Session:
 
         Claim: nothing but the noisy release depends on the data; the charge is on disk before the engine runs and is
         never refunded. The same question again is free and identical, unless `fresh`; `request` makes a retry safe.
+        One that failed in the engine fails again without a look, until `fresh` pays for another try.
         """
         return self._answer([question], spend, fresh, request)[0]
 
@@ -211,9 +212,13 @@ class Session:
         else:
             with leaving_at_a_tick():
                 made = []
-                for one in different.values():
-                    found = look(self._engine, one.certified.plan, one.sql)
-                    made.append(release(one.certified, paid, found, self._entropy))
+                try:
+                    for one in different.values():
+                        found = look(self._engine, one.certified.plan, one.sql)
+                        made.append(release(one.certified, paid, found, self._entropy))
+                except EngineFailed as failure:
+                    self.ledger.fail(paid.entry, failure)
+                    raise
                 released = self.ledger.store(replace(made[0], others=tuple(made[1:])))
             when = now()
         cost = payment.cost
@@ -263,7 +268,7 @@ class Session:
 
     def questions_left(self, spend: Number) -> int:
         """How many more questions at this spend would be granted, counted in the ledger's own currency."""
-        price = self._terms.price(exact_positive(spend, "spend"))
+        price = self._terms.price(Spend(spend).epsilon)
         return self.ledger.balance(self.analyst, price).more or 0
 
     def bounds(
@@ -303,8 +308,8 @@ class Session:
         return self.ledger.balance(self.analyst)
 
     def history(self) -> list[Charge]:
-        """One entry a charge, oldest first."""
-        return self.ledger.history()
+        """One entry a charge of this analyst, oldest first. The owner sees everybody's with `sfumato history`."""
+        return self.ledger.history(self.analyst)
 
     def close(self) -> None:
         self._engine.close()

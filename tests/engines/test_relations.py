@@ -1,15 +1,19 @@
 """Plans over several tables: the engine returns the reference's integers; an emitter with a fault does not."""
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import product
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from sfumato.engines.duckdb import DuckDBEngine
 from sfumato.engines.emit import emit
+from sfumato.engines.relations import write_source
 from sfumato.errors import EngineFailed, Refused
 from sfumato.kernel.certify import certify
 from sfumato.plan.expressions import Column, Comparison, Number
@@ -17,6 +21,7 @@ from sfumato.plan.lattice import Lattice
 from sfumato.plan.nodes import CountRows, CountValues, Measure, Plan, Sum
 from sfumato.plan.sources import Computed, Folded, Lookup, OnUnit, PerUnit, Rows, Source, Taken
 from sfumato.schema.columns import Float, Int
+from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person, Row
 from tests.engines import several
 from tests.engines.brute_force import twin
@@ -51,6 +56,7 @@ TABLES = several.PUBLIC_ROWS | {
             (2, None, 1, None),
             (2, "a", None, -7.0),
             (3, "c", 2, 1.0),
+            *[(4, letter, x, x + 0.5) for letter, x in (("a", 1), ("b", 2), ("c", 1), ("a", 3), ("b", 0))],
             (None, "a", 3, 2.0),
         )
     ],
@@ -123,14 +129,48 @@ def test_the_emitter_agrees_with_the_reference_on_tables_with_everything_in_them
         pytest.param("nullif(COUNT({value}), 0)", "COUNT(*)", id="mean over NULLs too"),
         pytest.param('f"{column(person.id)} IS NOT NULL" + (', '"TRUE" + (', id="nobody becomes a person"),
         pytest.param("MIN({value})", "MAX({value})", id="least is most"),
-        pytest.param('join = "JOIN" if only_matched else "LEFT JOIN"', 'join = "JOIN"', id="rows without partner lost"),
-        pytest.param('join = "JOIN" if only_matched else "LEFT JOIN"', 'join = "LEFT JOIN"', id="no inner join"),
+        pytest.param("if only_matched else", "if True else", id="rows without partner lost"),
+        pytest.param("if only_matched else", "if False else", id="no inner join"),
+        pytest.param("one_row_each(inner) or one_row_each(right)", "True", id="join not limited"),
+        pytest.param("one_row_each(inner) or one_row_each(right)", "False", id="always limited"),
+        pytest.param("OVER (PARTITION BY {unit} ORDER", "OVER (ORDER", id="limit of all people together"),
+        pytest.param("ORDER BY {order}) <= {most}", "ORDER BY {order}) < {most}", id="one row too few"),
+        pytest.param("ORDER BY {order})", "ORDER BY -{order})", id="other rows kept"),
         pytest.param('else f" WHERE {writer.condition(where)}"', 'else ""', id="WHERE left out"),
         pytest.param("step = f\" * {double(float(lattice.step))}\"", 'step = " * 1"', id="steps not scaled"),
     ],
 )  # fmt: skip
 def test_an_emitter_with_a_fault_disagrees(right: str, wrong: str) -> None:
     assert any(differences(twin((right, wrong))))
+
+
+NAMES = {"n": Int(0, 9), "u": Int(0, 9), "counts": Int(0, 999), "hash": Float()}
+
+
+def joined(own: Sequence[int], others: Sequence[int], most: int = 3) -> Counter[tuple[Any, ...]]:
+    """What a join of a table with itself makes of one person's rows; every name in it is one of the emitter's own."""
+    rows = [(7, each) for each in own] + [(8 + each % 5, each) for each in others]
+    columns = {"other": [who for who, _ in rows], "n": [each % 3 for _, each in rows], "u": [0] * len(rows)}
+    columns |= {"counts": [each for _, each in rows], "hash": [0.5] * len(rows)}
+    schema = Schema("side", Person("other", most, 1), NAMES)
+    source = OnUnit("side", "side", (Taken("t", "counts"),), True)
+    engine = DuckDBEngine(pa.table(columns), schema)
+    try:
+        return Counter(engine.run(f'SELECT counts, t FROM {write_source(source, schema)} AS t WHERE "other" = 7'))
+    finally:
+        engine.close()
+
+
+@pytest.mark.parametrize(
+    ("own", "pairs"), [(range(2), 4), (range(3), 9), (range(4), 9), (range(900), 9), ([5] * 900, 9), ([5, 5, 6, 6], 9)]
+)
+def test_a_persons_rows_multiply_to_the_square_of_max_rows_at_most(own: Sequence[int], pairs: int) -> None:
+    found = joined(own, ())
+    assert found.total() == pairs
+    # Which rows: those of the person decide, in whatever order, and nobody else's.
+    assert found == joined(own[::-1], range(500)) == joined(own, range(0, 400, 5))
+    kept = Counter({left: count for (left, right), count in found.items() if left == right})
+    assert all(count <= own.count(value) ** 2 for value, count in kept.items())
 
 
 def test_rows_of_a_person_are_not_put_together_where_each_row_is_somebody() -> None:

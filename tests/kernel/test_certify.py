@@ -248,6 +248,7 @@ SEVERAL = Schema(
 )
 TOTAL = Folded("total", "sum", Column("cost"), Lattice(0, 4, -2))
 A_PERSON = PerUnit("visits", None, (TOTAL,))
+THREE = OnUnit(OnUnit("people", "visits", (), True), "people", (), True)
 
 
 def test_a_join_keeps_the_sensitivity_and_one_row_a_person_has_that_of_a_row() -> None:
@@ -259,6 +260,13 @@ def test_a_join_keeps_the_sensitivity_and_one_row_a_person_has_that_of_a_row() -
         (Rows("people", None, (Computed("age", Column("age"), Int(17, 90)),)), 20),
         (A_PERSON, 1),
         (OnUnit(A_PERSON, A_PERSON, (), True), 1),
+        (OnUnit(OnUnit("people", "visits", (), True), A_PERSON, (), True), 20),
+        (
+            OnUnit(
+                PerUnit(OnUnit("people", "visits", (Taken("cost", "cost"),), True), None, (TOTAL,)), A_PERSON, (), True
+            ),
+            1,
+        ),
     ):
         certified = certify(plan(measure(), unit=PERSON, table=source), SEVERAL, "epsilon")
         assert certified.releases[0].sensitivity.bound == most
@@ -282,6 +290,9 @@ def test_a_join_keeps_the_sensitivity_and_one_row_a_person_has_that_of_a_row() -
         (OnUnit("people", "visits", (Taken("p", "user_id"),), True), "no column"),
         (OnUnit(Rows("people", None, (Computed("n", NAME, Text()),)), "visits", (), True), "identifier"),
         (OnUnit("people", "cities", (), True), "another table"),
+        (THREE, "more than 2 tables with several rows"),
+        (PerUnit(THREE, None, ()), "more than 2 tables with several rows"),
+        (OnUnit(A_PERSON, Rows(THREE, None, ()), (), True), "more than 2 tables with several rows"),
         ("cities", "another table"),
         (Stranger(), "unknown Stranger"),
         (OnUnit("people", Stranger(), (), True), "unknown Stranger"),

@@ -15,7 +15,8 @@ import pytest
 from sfumato.errors import LedgerDamaged
 from sfumato.ledger.anchor import LENGTH
 from sfumato.ledger.chain import GENESIS, Chain, Entry
-from sfumato.ledger.ledger import Ledger, default_anchor, re_anchor
+from sfumato.ledger.ledger import Ledger, re_anchor
+from sfumato.ledger.places import default_anchor
 from tests.ledger.payments import answer, open_ledger, payment
 from tests.ledger.workers import at_once
 

@@ -18,11 +18,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.errors import BudgetExceeded, LedgerDamaged, RequestConflict, UsageError
+from sfumato.errors import BudgetExceeded, EngineFailed, LedgerDamaged, RequestConflict, UsageError
 from sfumato.kernel.certify import certify
 from sfumato.kernel.gate import Receipt, Release
 from sfumato.ledger import chain as chain_module
-from sfumato.ledger.ledger import LARGEST_DENOMINATOR, Ledger, Payment, Stored, _bounded, default_anchor
+from sfumato.ledger.ledger import LARGEST_DENOMINATOR, Ledger, Payment, Stored, _bounded
+from sfumato.ledger.places import default_anchor
 from sfumato.ledger.terms import Terms
 from sfumato.plan.expressions import Column, Comparison, Number
 from sfumato.plan.nodes import CountRows, Measure, OpenKey, Plan, Selection
@@ -226,6 +227,30 @@ def test_a_charge_without_release_is_resumed(path: Path) -> None:
     assert second.entry == first.entry
     assert kinds(ledger) == ["open", "charge"]
     ledger.close()
+
+
+def test_a_failure_is_told_once_and_then_repeated(path: Path) -> None:
+    ledger = open_ledger(path)
+    entry = ledger.charge(payment()).entry
+    for told in ("it failed.", "it failed otherwise."):
+        ledger.fail(entry, EngineFailed(told, "The charge stands."))
+    ledger.close()
+    ledger = open_ledger(path)
+    for _ in range(2):
+        with pytest.raises(EngineFailed, match=r"^it failed\.\n  The charge stands\.$"):
+            ledger.charge(payment())
+    assert kinds(ledger) == ["open", "charge", "failure"]
+    assert ledger.charge(payment(fresh=True)).entry == 4
+    ledger.close()
+
+
+def test_of_two_at_once_the_one_that_was_answered_counts(ledger: Ledger) -> None:
+    first, second = ledger.charge(payment()), ledger.charge(payment())
+    ledger.fail(first.entry, EngineFailed("it failed."))
+    ledger.store(answer(second.entry, 7))
+    ledger.fail(first.entry, EngineFailed("it failed."))
+    assert ledger.charge(payment()).release == answer(2, 7)
+    assert kinds(ledger) == ["open", "charge", "failure", "release"]
 
 
 def test_the_first_release_of_a_charge_is_the_only_one(ledger: Ledger) -> None:

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
-from sfumato.errors import BudgetExceeded, RequestConflict
+from sfumato.errors import BudgetExceeded, EngineFailed, RequestConflict
 from sfumato.ledger.ledger import Ledger, Stored
 from sfumato.ledger.terms import Terms
 from sfumato.schema.budget import Budget
@@ -61,10 +61,10 @@ class LedgerStates(RuleBasedStateMachine):
         retried = [c for c in same if asked["request"] is not None and c["request"] == asked["request"]]
         if retried:
             agrees = all(retried[0][part] == asked[part] for part in ("question", "spend"))
-            return retried[0] if agrees else RequestConflict
+            return (EngineFailed if retried[0]["failed"] else retried[0]) if agrees else RequestConflict
         repeated = [c for c in same if all(c[part] == asked[part] for part in ("question", "spend"))]
         if repeated and not fresh:
-            return repeated[-1]
+            return EngineFailed if repeated[-1]["failed"] else repeated[-1]
         own = self.own.get(asked["analyst"])
         if own is not None and self.spent(asked["analyst"]) + asked["price"] > self.price(own):
             return BudgetExceeded
@@ -78,7 +78,7 @@ class LedgerStates(RuleBasedStateMachine):
         spend=SPENDS,
         request=REQUESTS,
         fresh=st.booleans(),
-        dies=st.booleans(),
+        ends=st.sampled_from(["answers", "dies", "fails"]),
         keys=st.booleans(),
         together=st.booleans(),
     )
@@ -89,14 +89,14 @@ class LedgerStates(RuleBasedStateMachine):
         spend: Fraction,
         request: str | None,
         fresh: bool,
-        dies: bool,
+        ends: str,
         keys: bool,
         together: bool,
     ) -> None:
         """Some discover keys, which takes δ from its pot; some are two questions for one charge."""
         asked = {"analyst": analyst, "question": (question, keys, together), "spend": spend, "request": request}
         delta = Fraction(self.delta) / 5 if keys else Fraction(0)
-        asked |= {"price": self.price(spend), "value": None, "delta": delta}
+        asked |= {"price": self.price(spend), "value": None, "delta": delta, "failed": False}
         paid = payment(spend, budget=self.budget, question=question, analyst=analyst, fresh=fresh, request=request)
         one = paid.certified
         if together:
@@ -116,8 +116,11 @@ class LedgerStates(RuleBasedStateMachine):
         if charge["value"] is not None:
             assert isinstance(bought, Stored)
             assert bought.release.values == ((charge["value"],),)
-        elif dies:
+        elif ends == "dies":
             self.crash()
+        elif ends == "fails":
+            charge["failed"] = True
+            self.ledger.fail(bought.entry, EngineFailed("it failed."))
         else:
             charge["value"] = len(self.charges)
             kept = self.ledger.store(answer(bought.entry, charge["value"]))

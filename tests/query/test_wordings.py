@@ -49,6 +49,7 @@ SAMPLES: dict[str, tuple[Any, ...]] = {
     "unusable_name": ("''", 200),
     "unusable_path": ("ledger", "people.ledger"),
     "anchor_is_ledger": (),
+    "spend_too_small": ("0.001",),
 }
 WORDINGS = {
     name: function

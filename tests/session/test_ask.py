@@ -154,7 +154,8 @@ def test_another_analyst_pays(open_crowd: Open) -> None:
     answer = other.ask(COUNT, spend=0.5)
     assert not answer.cached
     assert answer.receipt != first.receipt
-    assert [charge.analyst for charge in other.history()] == ["research", "press"]
+    assert [charge.analyst for charge in other.ledger.history()] == ["research", "press"]
+    assert [charge.analyst for charge in other.history()] == ["press"], "others' questions are not shown"
     assert other.budget.spent.epsilon == 1
 
 
@@ -325,3 +326,21 @@ def test_a_file_that_is_not_there_starts_no_ledger(open_crowd: Open, tmp_path: P
     with pytest.raises(DataUnreadable, match="there is no file"):
         open_crowd(tmp_path / "missing.csv")
     assert not (tmp_path / "people.ledger").exists()
+
+
+@pytest.mark.parametrize("delta", [0, 1e-6])
+@pytest.mark.parametrize("spend", [1e-30, 1e-6, 0.000999, Fraction(999_999, 10**9)])
+def test_a_question_for_next_to_nothing_is_refused(open_crowd: Open, spend: float | Fraction, delta: float) -> None:
+    session = open_crowd(budget=sf.Budget(3, delta))
+    for act in (
+        lambda: session.ask(COUNT, spend=spend),
+        lambda: session.ask_all([COUNT, BY_SEX], spend=spend),
+        lambda: session.explain(COUNT, spend=spend),
+        lambda: session.questions_left(spend),
+        lambda: sf.Spend(spend, 1e-9),
+    ):
+        with pytest.raises(UsageError, match=r"at least 0\.001"):
+            act()
+    assert session.history() == []
+    assert session.ask(COUNT, spend=0.001).rows
+    assert session.spend_for(COUNT, error=10**6) == 0.001

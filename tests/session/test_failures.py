@@ -17,6 +17,7 @@ from tests.ledger.payments import in_child
 
 Open = Callable[..., sf.Session]
 COUNT = "SELECT COUNT(*) AS n FROM people"
+BY_AGE = "SELECT COUNT(*) AS n FROM people WHERE age > 30"
 GENEROUS = {"budget": sf.Budget(epsilon=10**9)}
 
 
@@ -31,22 +32,41 @@ class BrokenConnection:
         raise duckdb.ConversionException("Could not convert string 'alice'")
 
 
-def test_a_failing_engine_keeps_the_charge_and_a_retry_is_free(open_crowd: Open, monkeypatch) -> None:
-    session = open_crowd(**GENEROUS)
-    with monkeypatch.context() as broken:
-        broken.setattr(session._engine, "_connection", BrokenConnection())
-        for _ in range(3):
+def test_a_failing_engine_keeps_the_charge_and_fails_again_unlooked_until_paid_anew(
+    open_crowd: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session, told = open_crowd(**GENEROUS), set()
+    for question in (session.ask, lambda question, **given: session.ask_all([question, BY_AGE], **given)):
+        with monkeypatch.context() as broken:
+            broken.setattr(session._engine, "_connection", BrokenConnection())
             with pytest.raises(EngineFailed) as failed:
-                session.ask(COUNT, spend=10**6)
+                question(COUNT, spend=10**6)
             assert "alice" not in str(failed.value)
             assert failed.value.__cause__ is None
             assert failed.value.__suppress_context__
-    assert len(session.history()) == 1
-    assert session.budget.spent.epsilon == 10**6
-    answer = session.ask(COUNT, spend=10**6)
+            told.add(str(failed.value))
+        with monkeypatch.context() as unlooked:
+            unlooked.setattr(session._engine, "run", lambda _: pytest.fail("the engine ran again"))
+            for again in (session, open_crowd(**GENEROUS)):
+                with pytest.raises(EngineFailed) as failed:
+                    again.ask(COUNT, spend=10**6)
+                told.add(str(failed.value))
+    assert len(told) == 1
+    assert len(session.history()) == 2
+    assert session.budget.spent.epsilon == 2 * 10**6
+    answer = session.ask(COUNT, spend=10**6, fresh=True)
     assert (answer.rows, answer.cached) == ([{"n": 800}], False)
-    assert len(session.history()) == 1
+    assert len(session.history()) == 3
     assert session.ask(COUNT, spend=10**6).cached
+
+
+def test_another_analyst_does_not_meet_the_failure(open_crowd: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    session = open_crowd()
+    with monkeypatch.context() as broken:
+        broken.setattr(session._engine, "_connection", BrokenConnection())
+        with pytest.raises(EngineFailed):
+            session.ask(COUNT, spend=0.5)
+    assert open_crowd(analyst="press").ask(COUNT, spend=0.5).rows
 
 
 def test_a_gate_that_fails_shows_nothing_and_a_retry_is_free(open_crowd: Open, monkeypatch) -> None:

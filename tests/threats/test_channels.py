@@ -460,7 +460,10 @@ def test_no_canary_leaves_when_the_engine_fails(
         assert str(failed.value.__context__).find(canary["text"]) > 0  # it was there, and it is not shown
         monkeypatch.undo()
         leaks.keep("after", f"{session.history()} {session.budget}")
-        leaks.keep("again", session.ask(GOOD[0], spend=0.5).to_dict())
+        with pytest.raises(EngineFailed) as repeated:
+            session.ask(GOOD[0], spend=0.5)
+        leaks.keep_error("repeated", repeated.value)
+        leaks.keep("again", session.ask(GOOD[0], spend=0.5, fresh=True).to_dict())
     captured(leaks)
     sweep(leaks, tmp_path, HELD)
     assert leaks.found(allowed=("folder",)) == []

@@ -19,9 +19,11 @@ from sfumato.engines.emit import emit
 from sfumato.plan.expressions import AllOf, Column, Comparison, Condition, Number, OneOf, String
 from sfumato.plan.lattice import Lattice
 from sfumato.plan.nodes import CountRows, ListedKey, Measure, Plan, Sum
+from sfumato.plan.sources import Computed, Folded, OnUnit, PerUnit, Rows, Source
 from sfumato.schema.columns import Category, Float, Int, Text
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person, Row, Unit
+from tests.engines.brute_force import twin
 from tests.engines.stores import stored_as
 
 ROWS = 300_000  # three blocks of a DuckDB table
@@ -64,17 +66,19 @@ def scans(opened: DuckDBEngine, sql: str) -> list[tuple[str, int, str]]:
     return found
 
 
-def work(folder: Path, form: str, unit: Unit, where: Condition) -> list[list[tuple[str, int, str]]]:
+def work(
+    folder: Path, form: str, unit: Unit, where: Condition | None, source: Source = "people", emitter: Any = emit
+) -> list[list[tuple[str, int, str]]]:
     schema = Schema("people", unit, COLUMNS)
     measures = tuple(
         Measure(aggregate, "laplace", Fraction(1))
         for aggregate in (CountRows(), Sum(Column("income"), Lattice(0, 10**5, 0)))
     )
-    plan = Plan("people", unit, where, (ListedKey(Column("sex"), ("f", "m")),), measures)
+    plan = Plan(source, unit, where, (ListedKey(Column("sex"), ("f", "m")),), measures)
     done = []
     for number, table in enumerate(tables()):
         opened = DuckDBEngine(stored_as(form, table, folder, f"people{number}"), schema)
-        done.append(scans(opened, emit(plan, schema)))
+        done.append(scans(opened, emitter(plan, schema)))
         opened.close()
     return done
 
@@ -95,4 +99,32 @@ def test_filters_inside_the_scan_are_caught(tmp_path: Path, form: str, monkeypat
     """The twin: DuckDB's own way, which skips blocks of rows where nobody fits."""
     monkeypatch.setattr(engine, "DISTRUSTED", "statistics_propagation")
     first, second = work(tmp_path, form, Row(), OLD)
+    assert first != second
+
+
+# ---- joins: only the outlier passes the condition of one side
+
+NEEDED = tuple(Computed(name, Column(name), COLUMNS[name]) for name in ("income", "sex"))
+OUTLIER = Rows("people", OLD, NEEDED)
+JOINS: dict[str, Source] = {
+    "few on the right": OnUnit("people", OUTLIER, (), True),
+    "few on the left": OnUnit(OUTLIER, "people", (), True),
+    "few on the left, all kept": OnUnit(OUTLIER, "people", (), False),
+    "few on the right, one row each": OnUnit(
+        "people", PerUnit("people", OLD, (Folded("n", "count", Column("age"), Lattice(0, 1, 0)),)), (), True
+    ),
+}
+
+
+@pytest.mark.parametrize("name", JOINS)
+def test_both_sides_of_a_join_are_read_whether_or_not_one_has_rows(tmp_path: Path, name: str) -> None:
+    first, second = work(tmp_path, "memory", Person("who", 2, 1), None, JOINS[name])
+    assert first == second
+    assert [rows for _, rows, _ in first].count(ROWS) == 2
+
+
+def test_an_inner_join_is_caught(tmp_path: Path) -> None:
+    """The twin: DuckDB does not read the left where the right has no row."""
+    inner = twin(("CASE WHEN other.{quoted(key)} IS NULL THEN FALSE ELSE TRUE END", "other.{quoted(key)} IS NOT NULL"))
+    first, second = work(tmp_path, "memory", Person("who", 2, 1), None, JOINS["few on the right, one row each"], inner)
     assert first != second

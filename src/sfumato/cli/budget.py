@@ -22,7 +22,7 @@ def budget(
 ) -> None:
     """Show the limit, what is spent in all, and the largest spend that would still be granted."""
     with open_policy(policy, analyst=analyst) as session:
-        balance, unit, charges = session.budget, str(session.schema.unit), session.history()
+        balance, unit, charges = session.budget, str(session.schema.unit), session.ledger.history()
         own = [charge.spend for charge in charges if charge.analyst == analyst]
         each = float(number(spend, "spend")) if spend is not None else own[-1] if own else None
         more = None if each is None else session.questions_left(each)

@@ -18,9 +18,9 @@ def history(
     format: Annotated[Format, typer.Option(help="How to print.")] = Format.table,
     output: Annotated[Path | None, typer.Option(help="Write to this file instead of the screen.")] = None,
 ) -> None:
-    """List every charge, oldest first."""
+    """List every charge of every analyst, oldest first; for the owner."""
     with open_policy(policy) as session:
-        charges = session.history()
+        charges = session.ledger.history()
     if format is Format.json:
         columns = ("entry", "when", "analyst", "spend", "digest", "releases", "request")
         write(as_json([{name: getattr(charge, name) for name in columns} for charge in charges]), output)

@@ -6,7 +6,7 @@ from sfumato.engines.expressions import Writer, column, huge, integer, quoted
 from sfumato.engines.functions import double
 from sfumato.errors import plan_refused
 from sfumato.plan.expressions import Column, Condition
-from sfumato.plan.sources import Computed, Folded, Lookup, OnUnit, PerUnit, Rows, Source, derive
+from sfumato.plan.sources import Computed, Folded, Lookup, OnUnit, PerUnit, Rows, Source, derive, one_row_each
 from sfumato.schema.columns import Float, Identifier, Int
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person
@@ -26,21 +26,48 @@ def write_source(source: Source, schema: Schema) -> str:
             columns = [*_unit_id(schema), *_all_of(inner, schema)]
             columns += [f"other.{quoted(each.column)} AS {quoted(each.name)}" for each in taken]
             on = f"{column(left)} = other.{quoted(schema.lookups[table].key)}"
-            return f"(SELECT {', '.join(columns)} FROM {_pair(inner, table, only_matched, schema)} ON {on})"
+            sides = write_source(inner, schema), write_source(table, schema)
+            return f"(SELECT {', '.join(columns)} FROM {_pair(*sides, on, only_matched, schema.lookups[table].key)})"
         case PerUnit(source=inner, where=where, columns=folded):
             return _per_unit(write_source(inner, schema), where, folded, Writer(derive(inner, schema)), _person(schema))
         case OnUnit(left=inner, right=right, columns=taken, inner=only_matched):
             columns = [*_unit_id(schema), *_all_of(inner, schema)]
             columns += [f"other.{quoted(each.column)} AS {quoted(each.name)}" for each in taken]
             on = f"{column(_person(schema).id)} = other.{quoted(_person(schema).id)}"
-            return f"(SELECT {', '.join(columns)} FROM {_pair(inner, right, only_matched, schema)} ON {on})"
+            write = write_source if one_row_each(inner) or one_row_each(right) else _limited
+            sides = write(inner, schema), write(right, schema)
+            return f"(SELECT {', '.join(columns)} FROM {_pair(*sides, on, only_matched, _person(schema).id)})"
         case _:
             assert_never(source)
 
 
-def _pair(left: Source, right: Source, only_matched: bool, schema: Schema) -> str:
-    join = "JOIN" if only_matched else "LEFT JOIN"
-    return f"{write_source(left, schema)} AS t {join} {write_source(right, schema)} AS other"
+def _pair(left: str, right: str, on: str, only_matched: bool, key: str) -> str:
+    """An inner join would not read the left at all where the right has no row: one person would decide about it.
+
+    A plain IS NOT NULL would be taken for an inner join.
+    """
+    matched = f" WHERE CASE WHEN other.{quoted(key)} IS NULL THEN FALSE ELSE TRUE END" if only_matched else ""
+    return f"{left} AS t LEFT JOIN {right} AS other ON {on}{matched}"
+
+
+def _limited(source: Source, schema: Schema) -> str:
+    """A side of a join on the unit: of each person at most max_rows rows, those whose hashes are smallest.
+
+    Which ones depends on that person's rows alone; rows that tie are equal. Only rows of people who have more are
+    sorted: to sort all takes longer than the join.
+    """
+    person = _person(schema)
+    unit, most = column(person.id), integer(person.max_rows)
+    columns = [column(name) for name in derive(source, schema).visible]
+    order = ", ".join([f"hash({', '.join([unit, *columns])})", *columns])
+    shown = f"SELECT {', '.join([*_unit_id(schema), *_all_of(source, schema)])} FROM"
+    counted = f"side AS t JOIN counts ON {unit} = counts.u"
+    return (
+        f"(WITH side AS MATERIALIZED ({shown} {write_source(source, schema)} AS t WHERE {unit} IS NOT NULL), "
+        f"counts AS (SELECT {unit} AS u, COUNT(*) AS n FROM side AS t GROUP BY {unit}) "
+        f"{shown} {counted} WHERE counts.n <= {most} UNION ALL {shown} {counted} WHERE counts.n > {most} "
+        f"QUALIFY row_number() OVER (PARTITION BY {unit} ORDER BY {order}) <= {most})"
+    )
 
 
 def _person(schema: Schema) -> Person:

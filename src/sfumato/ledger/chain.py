@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 from sfumato.errors import ledger_broken, ledger_unreadable, ledger_unwritable
 
-Kind = Literal["open", "charge", "release", "limit", "analyst"]
+Kind = Literal["open", "charge", "release", "failure", "limit", "analyst"]
 
 GENESIS = "0" * 64
 WAIT_SECONDS = 30.0

@@ -1,9 +1,7 @@
 """The durable budget: who may still learn how much, and what was done so far."""
 
-import errno
 import hashlib
 import json
-import os
 import secrets
 import time
 from collections.abc import Iterator
@@ -15,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.errors import (
+    EngineFailed,
     LedgerDamaged,
     ledger_differs,
     ledger_gone,
@@ -29,10 +28,10 @@ from sfumato.kernel.cost import Cost
 from sfumato.kernel.gate import Receipt, Release, Released
 from sfumato.ledger.anchor import Anchor
 from sfumato.ledger.chain import Chain, Entry
+from sfumato.ledger.places import checked_anchor, default_anchor
 from sfumato.ledger.terms import Amount, Terms, rounded_down
 from sfumato.schema.budget import Budget
 from sfumato.schema.table import Schema
-from sfumato.schema.wordings import anchor_is_ledger, folder_missing, unusable_path
 
 # Sums of unrelated denominators may not grow without end; above this size a total is rounded up.
 LARGEST_DENOMINATOR = 1 << 512
@@ -110,17 +109,9 @@ class Ledger:
     """
 
     def __init__(self, path: Path, *, schema: Schema, budget: Budget, anchor: Path | None = None) -> None:
-        if not path.name or os.path.isdir(path):  # false where nothing may be looked at
-            raise unusable_path("ledger", "people.ledger")
-        if anchor is not None and os.path.realpath(anchor) == os.path.realpath(path):
-            raise anchor_is_ledger()
         self.path = path
-        place = anchor or default_anchor(path)
-        # An anchor that is there knows more: the ledger is gone.
-        if _is_missing(path.parent) and _is_missing(place):
-            raise folder_missing(str(path))
+        self._anchor = Anchor(checked_anchor(path, anchor))
         self._chain = Chain(path)
-        self._anchor = Anchor(place)
         self._budget = budget
         try:
             self._open(budget, {"table": schema.table, "unit": str(schema.unit)})
@@ -159,7 +150,8 @@ class Ledger:
         """A receipt for a new charge, or what an earlier one bought.
 
         Claim: one charge at most for a request id, and for an unchanged question unless `fresh`; a charge whose
-        process died before storing its release is resumed, because nothing of it was ever shown.
+        process died before storing its release is resumed, because nothing of it was ever shown. One whose engine
+        failed fails again, unlooked: how long it takes and whether it fails is told once a charge.
         """
         cost = payment.cost
         with self._writing() as chain:
@@ -197,6 +189,12 @@ class Ledger:
             chain.append("release", {"when": now(), **_body(release)}, charge=release.entry)
         return release
 
+    def fail(self, charge: int, failure: EngineFailed) -> None:
+        """Keep that the engine failed, in the words that were shown, which are the same for all data."""
+        with self._writing() as chain:
+            if chain.last("kind IN ('release', 'failure') AND charge = ?", charge) is None:
+                chain.append("failure", {"when": now(), "told": [failure.message, failure.hint]}, charge=charge)
+
     def terms(self) -> Terms:
         """The limit in force; the policy must agree with it."""
         stored = self._limit_in_force()
@@ -219,8 +217,10 @@ class Ledger:
         limit = Amount(float(self._budget.epsilon), float(self._budget.delta))
         return Balance(limit, terms.spent(total, delta_total), terms.left(left), float(keys), many)
 
-    def history(self) -> list[Charge]:
+    def history(self, analyst: str | None = None) -> list[Charge]:
+        """One entry a charge, oldest first: those of one analyst, or for the owner all."""
         self._chain.verify()
+        whose = ("kind = 'charge'",) if analyst is None else ("kind = 'charge' AND analyst = ?", analyst)
         return [
             Charge(
                 entry.seq,
@@ -231,7 +231,7 @@ class Ledger:
                 tuple(entry.field("releases")),
                 entry.request,
             )
-            for entry in self._chain.entries("kind = 'charge'")
+            for entry in self._chain.entries(*whose)
         ]
 
     def verify(self) -> int:
@@ -275,9 +275,11 @@ class Ledger:
         return self._chain.last("kind = 'charge' AND analyst = ? AND question = ?", payment.analyst, payment.question)
 
     def _bought(self, charge: Entry, payment: Payment) -> Receipt | Stored:
-        kept = self._chain.last("kind = 'release' AND charge = ?", charge.seq)
+        kept = self._chain.last("kind IN ('release', 'failure') AND charge = ?", charge.seq)
         if kept is None:
             return _receipt(charge, payment)
+        if kept.kind == "failure":
+            raise EngineFailed(*kept.field("told"))
         return Stored(_release(kept), kept.field("when"))
 
     def _admit(self, payment: Payment, terms: Terms) -> tuple[Fraction, Fraction, Fraction]:
@@ -316,19 +318,6 @@ class Ledger:
         if entry is None:
             raise ledger_gone(str(self.path))
         return Budget(Fraction(entry.field("epsilon")), Fraction(entry.field("delta")))
-
-
-def _is_missing(path: Path) -> bool:
-    """Not there at all; what may not be looked at may be there."""
-    try:
-        path.stat()
-    except OSError as error:
-        return error.errno == errno.ENOENT
-    return False
-
-
-def default_anchor(path: Path) -> Path:
-    return path.with_name(path.name + ".anchor")
 
 
 def re_anchor(path: Path, anchor: Path | None = None) -> None:

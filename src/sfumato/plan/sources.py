@@ -81,7 +81,10 @@ class PerUnit:
 
 @dataclass(frozen=True, slots=True)
 class OnUnit:
-    """Every pair of rows of the same person; a row of the left without a partner gets NULLs, or (`inner`) goes."""
+    """Every pair of rows of the same person; a row of the left without a partner gets NULLs, or (`inner`) goes.
+
+    Where both sides may have several rows a person, max_rows of each side are paired, chosen by a hash of the row.
+    """
 
     left: "Source"
     right: "Source"
@@ -127,17 +130,17 @@ def derive(source: Source, schema: Schema) -> Schema:
 
 def unit_of(source: Source, unit: Unit) -> Unit:
     """Whose each row of a source is: where everybody has at most one row, a row is a person."""
-    return Row() if _one_row_each(source) else unit
+    return Row() if one_row_each(source) else unit
 
 
-def _one_row_each(source: Source) -> bool:
+def one_row_each(source: Source) -> bool:
     match source:
         case PerUnit():
             return True
         case Rows(source=inner) | Lookup(source=inner):
-            return _one_row_each(inner)
+            return one_row_each(inner)
         case OnUnit(left=left, right=right):
-            return _one_row_each(left) and _one_row_each(right)
+            return one_row_each(left) and one_row_each(right)
         case _:
             return False
 

@@ -10,8 +10,8 @@ from sfumato.query.rewrite import KeyColumn, ModeColumn, OutputColumn
 from sfumato.query.wordings import error_depends, error_out_of_reach, no_error_bar, not_measured, which_column
 from sfumato.schema.numbers import Number, exact_positive, shown
 
-# Spends of three digits, from 1.00e-6 to 9.99e5.
-DIGITS, LEAST_EXPONENT, DECADES = 3, -6, 12
+# Spends of three digits, from 0.001 (the least there is) to 9.99e5.
+DIGITS, LEAST_EXPONENT, DECADES = 3, -3, 9
 IN_A_DECADE = 9 * 10 ** (DIGITS - 1)
 
 

@@ -5,6 +5,10 @@ from fractions import Fraction
 
 from sfumato.errors import out_of_range
 from sfumato.schema.numbers import Number, exact, exact_positive, shown
+from sfumato.schema.wordings import spend_too_small
+
+# Every charge buys one look at the clock as well, which no noise covers: a budget must not hold too many of them.
+LEAST_SPEND = Fraction(1, 1000)
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -34,6 +38,8 @@ class Spend:
 
     def __init__(self, epsilon: Number, delta: Number | None = None) -> None:
         object.__setattr__(self, "epsilon", exact_positive(epsilon, "spend"))
+        if self.epsilon < LEAST_SPEND:
+            raise spend_too_small(shown(LEAST_SPEND))
         chance = None if delta is None else exact_positive(delta, "delta")
         if chance is not None and chance >= 1:
             raise out_of_range("delta", "0", "1", shown(chance))

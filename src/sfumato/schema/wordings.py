@@ -29,3 +29,10 @@ def category_not_list(value: str) -> UsageError:
 
 def folder_missing(path: str) -> UsageError:
     return UsageError(f"there is no folder for {path}.", "Create it, or name a file in a folder that exists.")
+
+
+def spend_too_small(least: str) -> UsageError:
+    return UsageError(
+        f"spend must be at least {least}: questions for next to nothing could be asked without end.",
+        "Ask fewer questions at a larger spend, or several for one spend with ask_all.",
+    )

@@ -10,7 +10,7 @@ from sfumato.cli.tour.private import COUNTS, MALLORY, SPEND_OF_MALLORY, SPEND_ON
 from sfumato.cli.tour.stage import GOOD, Stage
 from sfumato.cli.tour.totals import Pair
 from sfumato.errors import BudgetExceeded
-from sfumato.ledger.ledger import default_anchor
+from sfumato.ledger.places import default_anchor
 from sfumato.session import open_policy
 
 TIMES = 20
@@ -50,7 +50,7 @@ def play(
     repeated = _ask_again(stage, files, counts)
     refusal = _exhausted(stage, files, pair)
     with open_policy(files.policy) as session:
-        balance, charges, entries = session.budget, len(session.history()), session.ledger.verify()
+        balance, charges, entries = session.budget, len(session.ledger.history()), session.ledger.verify()
     sum_of_spends = sum(purchase.spend for purchase in purchases)
     stage.say(
         f"Others can go on: {charges} questions whose spends add up to {sum_of_spends:.1f} cost epsilon "

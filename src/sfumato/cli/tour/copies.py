@@ -6,7 +6,8 @@ from contextlib import closing
 from pathlib import Path
 
 from sfumato.errors import LedgerDamaged
-from sfumato.ledger.ledger import Ledger, default_anchor
+from sfumato.ledger.ledger import Ledger
+from sfumato.ledger.places import default_anchor
 from sfumato.schema.policy import load_policy
 
 
