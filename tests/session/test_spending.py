@@ -100,14 +100,6 @@ def test_an_analysts_own_limit_counts(open_crowd: Open) -> None:
     assert session.questions_left(0.25) == 0
 
 
-@pytest.mark.parametrize("delta", [Decimal(0), Decimal("1e-6")])
-def test_a_notebook_shows_the_budget(open_crowd: Open, delta: Decimal) -> None:
-    budget = open_crowd(budget=sf.Budget(epsilon=3, delta=delta)).budget
-    cells = [cell.text for cell in read(budget._repr_html_()).all("td")]
-    assert cells[:3] == ["limit", "3", f"{float(delta):g}"]
-    assert cells[9:] == (["left for keys", "", "5e-07"] if delta else [])
-
-
 def test_a_spend_that_is_none_is_refused(open_crowd: Open) -> None:
     for spend in (0, -1, "x", None):
         with pytest.raises(UsageError):

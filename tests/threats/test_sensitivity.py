@@ -502,7 +502,7 @@ def test_s8_declarations_themselves_cannot_leave_out_half() -> None:
 
 
 FOUND = "    lower, upper = found.bounds\n"
-REFUSED, WIDE = "        raise no_bounds(text, first_column(value))\n", "        raise bounds_too_wide(text)\n"
+REFUSED, WIDE = "        raise _unbounded_reason(value, text, schema)\n", "        raise bounds_too_wide(text)\n"
 
 
 def test_s8_twin_a_planner_that_invents_bounds_is_noticed() -> None:

@@ -31,7 +31,7 @@ MOST_FLIPPED = 1 << 19
 FINEST_LEVEL = 10_000
 SHARE_OF_BARS = Fraction(1, 10)
 BAR_ERROR = Fraction(1, 100)  # error bars fail with at most this probability
-FAR_OUT = 0.1
+FAR_OUT = 0.01
 ROOTS = 1 << 64
 WORDS = 1 << 64
 
