@@ -7,7 +7,6 @@ import pytest
 
 import sfumato as sf
 from sfumato.errors import BudgetExceeded, Refused, UsageError
-from tests.plots.reading import read
 
 Open = Callable[..., sf.Session]
 COUNT = "SELECT sex, COUNT(*) AS n FROM people GROUP BY sex"
