@@ -219,8 +219,11 @@ def test_what_the_kernel_does_not_know_is_refused() -> None:
     refused("unknown Stranger", plan(measure(CountValues(Stranger()))), schema(), "epsilon")
     with pytest.raises((Refused, AssertionError)):
         certify(plan(measure(Stranger())), schema(), "epsilon")
+    refused("unknown function", plan(measure(), where=IsNull(Call("EVIL", (INCOME,)))), schema(), "epsilon")  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="Stranger"):
         schema(Stranger())
+    with pytest.raises(AssertionError):
+        certify_module._sensitivity(CountRows(), plan(measure(), unit=Stranger()), None)
 
 
 @pytest.mark.parametrize("values", [("f", "f"), ("f", "m", "f"), (1, "1")])
