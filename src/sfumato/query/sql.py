@@ -226,7 +226,7 @@ def one_statement(text: str) -> exp.Expr:
         raise not_sql("it cannot be read") from None
     _check_depth(tokens)
     try:
-        statements = sqlglot.Dialect().parser().parse(tokens, text)
+        statements = sqlglot.parse(text)
     except sqlglot.errors.ParseError as error:
         raise not_sql(_where_it_stopped(error)) from None
     except Exception:  # noqa: BLE001 - a parser fed with hostile text: whatever it raises, the text is refused
