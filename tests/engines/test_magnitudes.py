@@ -7,6 +7,7 @@ from itertools import combinations_with_replacement
 from math import inf, nan
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -14,8 +15,9 @@ from sfumato.engines import arrange, emit
 from sfumato.engines.duckdb import DuckDBEngine
 from sfumato.errors import SfumatoError
 from sfumato.kernel.bounds import Weighed
+from sfumato.kernel.ranks import MOST_ROWS
 from sfumato.plan.expressions import Arithmetic, Column, Number
-from sfumato.plan.nodes import ListedKey, Magnitudes, Measure, Plan, RangeKey, UnboundedSum
+from sfumato.plan.nodes import Grid, ListedKey, Magnitudes, Measure, Plan, Quantiles, RangeKey, UnboundedSum
 from sfumato.plan.parts import parts
 from sfumato.schema.columns import Category, Float, Int
 from sfumato.schema.table import Schema
@@ -114,6 +116,16 @@ def test_too_many_rows_to_add_up_are_refused() -> None:
     plan = Plan("t", Row(), None, (), (Measure(UnboundedSum(WHOLE, TENTH), "laplace", Fraction(1)),))
     with pytest.raises(SfumatoError, match="rows"):
         arrange.gather(plan, [[(3, 5, None)]])
+
+
+@pytest.mark.parametrize("shape", [list, lambda rows: np.array(rows, dtype=np.int64)], ids=["rows", "array"])
+def test_too_many_rows_in_cells_are_refused(shape: Any) -> None:
+    median = Quantiles(Grid(Column("x"), Fraction(0), Fraction(4), 4), (Fraction(1, 2),))
+    plan = Plan("t", Row(), None, (), (Measure(median, "exponential", Fraction(1)),))
+    with pytest.raises(SfumatoError, match="rows"):
+        arrange.gather(plan, [shape([(0, MOST_ROWS), (3, 1)])])
+    ((entry,),) = arrange.gather(plan, [shape([(3, 1), (0, MOST_ROWS - 1)])]).entries
+    assert entry.counts.tolist() == [MOST_ROWS - 1, 1]  # type: ignore[union-attr]
 
 
 def test_a_cell_that_comes_twice_is_added_up() -> None:

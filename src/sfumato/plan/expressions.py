@@ -3,6 +3,7 @@
 Arithmetic and functions are in double precision; division by zero and NaN give NULL.
 """
 
+from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import date
@@ -152,6 +153,17 @@ def parts(node: Expression | Condition) -> tuple[Expression | Condition, ...]:
             return ()
         case _:
             assert_never(node)
+
+
+def inside(node: Expression | Condition) -> Iterator[Expression | Condition]:
+    """A node and all that it is made of."""
+    yield node
+    for part in parts(node):
+        yield from inside(part)
+
+
+def columns_in(node: Expression | Condition) -> list[str]:
+    return [each.name for each in inside(node) if isinstance(each, Column)]
 
 
 def size(node: Expression | Condition, twice: AbstractSet[str]) -> int:

@@ -1,14 +1,13 @@
 """Aggregates and a schema: bounds made explicit."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, log
 from typing import assert_never
 
 from sfumato.errors import Refused, bounds_too_wide, no_bounds, not_supported, too_many_keys
 from sfumato.kernel.certify import MOST_COUNTED, MOST_GROUPS
-from sfumato.plan.expressions import Arithmetic, Call, Column, Condition, Expression, Number, parts
+from sfumato.plan.expressions import Arithmetic, Call, Column, Expression, Number, columns_in, inside
 from sfumato.plan.lattice import Lattice
 from sfumato.plan.nodes import (
     LARGEST_GRID,
@@ -142,20 +141,12 @@ def _listed_key(value: Expression, text: str, schema: Schema) -> Key:
 
 def _unbounded_reason(value: Expression, text: str, schema: Schema) -> Refused:
     """Which column lacks bounds; or, where none does, which function loses them."""
-    declared = {name: schema.columns[name] for name in _names(value)}
+    declared = {name: schema.columns[name] for name in columns_in(value)}
     for name, column in declared.items():
         if isinstance(column, Int | Float | Date) and column.lower is None:
             return date_unbounded(text, name) if isinstance(column, Date) else no_bounds(text, name)
-    lost = next((LOST[name] for name in _calls(value) if name in LOST), None)
+    lost = next((LOST[node.name] for node in inside(value) if isinstance(node, Call) and node.name in LOST), None)
     return no_bounds(text, first_column(value)) if lost is None else bounds_lost(text, lost.format(first_column(value)))
-
-
-def _calls(value: Expression | Condition) -> Iterator[str]:
-    """The functions in an expression."""
-    if isinstance(value, Call):
-        yield value.name
-    for part in parts(value):
-        yield from _calls(part)
 
 
 def _is_unit(value: Expression, unit: Person, schema: Schema) -> bool:
@@ -171,7 +162,7 @@ class _Allowed:
 def _allowed(value: Expression, text: str, schema: Schema) -> _Allowed | None:
     """Whether a value has no bounds and the owner allows that for every column without them."""
     found = value_range(value, text, schema)
-    declared = [schema.columns[name] for name in _names(value)]
+    declared = [schema.columns[name] for name in columns_in(value)]
     given = [column.private_bounds for column in declared if isinstance(column, Int | Float) and column.lower is None]
     allowed = [part for part in given if part is not None]
     if found.bounds is not None or not allowed or len(allowed) < len(given):
@@ -208,18 +199,6 @@ def _values_of(value: Expression, schema: Schema) -> CountValues | Histogram:
     if isinstance(schema.unit, Person):
         return Histogram(Grid(value, Fraction(0), Fraction(1), 1))
     return CountValues(value)
-
-
-def _names(node: object) -> Iterator[str]:
-    """Every column of an expression, whatever it is made of."""
-    if isinstance(node, Column):
-        yield node.name
-    elif isinstance(node, tuple):
-        for item in node:
-            yield from _names(item)
-    elif is_dataclass(node):
-        for field in fields(node):
-            yield from _names(getattr(node, field.name))
 
 
 def _ends(value: Expression, text: str, schema: Schema) -> tuple[bool, Fraction, Fraction]:

@@ -1,14 +1,13 @@
 """What error bars do not cover, and what a price means. Every sentence follows from the plan; no data is near."""
 
-from collections.abc import Iterator
-from dataclasses import fields, is_dataclass
+from dataclasses import fields
 from fractions import Fraction
 from math import ceil, floor
 
 from sfumato.accounting.belief import membership_advantage, posterior
 from sfumato.kernel.certify import Certified
 from sfumato.ledger.terms import Amount
-from sfumato.plan.expressions import Column, Expression
+from sfumato.plan.expressions import Column, Expression, columns_in
 from sfumato.plan.lattice import Lattice
 from sfumato.plan.nodes import Grid, ListedKey, RangeKey
 from sfumato.query.lines import apart
@@ -123,24 +122,12 @@ def _value(certified: Certified, measure: int) -> Expression:
     return value
 
 
-def named(value: object) -> str:
+def named(value: Expression) -> str:
     """A column by its name, anything else by those of the columns in it."""
     if isinstance(value, Column):
         return value.name
-    names = sorted(set(_columns(value)))
+    names = sorted(set(columns_in(value)))
     return f"the expression of {', '.join(names)}" if names else "the expression"
-
-
-def _columns(node: object) -> Iterator[str]:
-    """The columns anywhere inside a node, whatever its kind."""
-    if isinstance(node, Column):
-        yield node.name
-    elif isinstance(node, tuple):
-        for part in node:
-            yield from _columns(part)
-    elif is_dataclass(node):
-        for field in fields(node):
-            yield from _columns(getattr(node, field.name))
 
 
 def _many(count: int, what: str) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from sfumato.errors import UsageError
 from sfumato.schema.wordings import unusable_name, unusable_path, wrong_kind
 
 LONGEST_NAME = 200
@@ -14,14 +15,19 @@ LONGEST_PART, LONGEST_PATH = 255, 4000  # of what a file system takes, in bytes
 def check_kind(value: object, kind: Any, what: str, example: str) -> None:
     """Refuse what is not of this kind; the example shows what is."""
     if not isinstance(value, kind):
-        shown = f"the class {value.__name__}" if isinstance(value, type) else f"of type {type(value).__name__}"
-        raise wrong_kind(what, shown, example)
+        raise _wrong(value, what, example)
+
+
+def _wrong(value: object, what: str, example: str) -> UsageError:
+    shown = f"the class {value.__name__}" if isinstance(value, type) else f"of type {type(value).__name__}"
+    return wrong_kind(what, shown, example)
 
 
 def check_mapping(value: object, what: str, example: str) -> None:
     """Refuse what is not a mapping from usable names."""
-    check_kind(value, Mapping, what, example)
-    for name in value:  # type: ignore[attr-defined]
+    if not isinstance(value, Mapping):
+        raise _wrong(value, what, example)
+    for name in value:
         check_name(name)
 
 
