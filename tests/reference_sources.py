@@ -68,7 +68,7 @@ def _limited(rows: list[Row], source: Source, schema: Schema) -> list[Row]:
     """Of each person at most max_rows rows, those with the smallest hashes; which hash is DuckDB's matter."""
     assert isinstance(schema.unit, Person)
     unit_id, columns = schema.unit.id, derive(source, schema).columns
-    kinds = [("BIGINT", unit_id)]
+    kinds = [("VARCHAR", unit_id)]
     kinds += [(KINDS.get(type(declared), "VARCHAR"), name) for name, declared in columns.items()]
     hashing = f"SELECT hash({', '.join(f'CAST(? AS {kind})' for kind, _ in kinds)})"
     kept = []

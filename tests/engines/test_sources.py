@@ -60,7 +60,7 @@ def test_fields_are_texts_and_what_an_object_lacks_is_null(tmp_path: Path) -> No
         '{"x": 99999999999999999999, "s": 1.50}',
         "{}",
     )
-    assert stored(path, XS)[1] == [7, 8, 3, None, None, None]
+    assert stored(path, XS)[1] == [7, 8, 2, None, 2**63 - 1, None]
     assert stored(path, XS, "s")[1] == ["a", None, "true", '[1,{"a":2}]', "1.5", None]
     assert stored(path, schema_of(x=Float(0, 9)))[1] == [7.0, 8.0, 2.5, None, 1e20, None]
 
@@ -289,11 +289,11 @@ def test_cells_of_every_type_become_texts_first(tmp_path: Path) -> None:
     with opened(path, schema_of(x=Int(), s=Text())) as engine:
         assert engine.run("SELECT * FROM data") == [
             (7, "a"),
-            (3, "7"),
+            (2, "7"),
             (8, None),
             (None, None),
             (None, "é"),
-            (None, "0.1"),
+            (2**63 - 1, "0.1"),
             (2**63 - 1, "it's"),
             (None, ""),
         ]

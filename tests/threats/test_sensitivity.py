@@ -61,8 +61,8 @@ SHARE = "// {many} END"
 KEEP_UNDECLARED = [("CAST(enum_code(", "COALESCE(enum_code("), ("({listed}))) AS INTEGER)", "({listed}))), 0)")]
 TIES = [
     (
-        "SELECT *, row_number() OVER (PARTITION BY u ORDER BY hash(u, {groups}, ",
-        "SELECT *, rank() OVER (PARTITION BY u ORDER BY hash(u, ",
+        "SELECT *, row_number() OVER (PARTITION BY u ORDER BY hash(CAST(u AS VARCHAR), {groups}, ",
+        "SELECT *, rank() OVER (PARTITION BY u ORDER BY hash(CAST(u AS VARCHAR), ",
     ),
     ("), {groups}) AS rank FROM pairs", ")) AS rank FROM pairs"),
 ]

@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping
 
+from sfumato.engines.cells import WHOLE_BELOW
 from sfumato.engines.expressions import as_date, quoted
 from sfumato.errors import column_absent
-from sfumato.schema.columns import Category, Column, Date, Float, Int
+from sfumato.schema.columns import LONGEST_TEXT, Category, Column, Date, Float, Int, Text
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person
 
@@ -19,7 +20,9 @@ WHOLE = {
     "UINTEGER",
     "UBIGINT",
 }  # not UHUGEINT: compared with a negative number it would fail on single rows
+LAST = (1 << 63) - 1
 REAL = {"FLOAT", "DOUBLE"}
+WHOLE_FLOATS_BELOW = 1 << 24
 TEXTUAL = ("VARCHAR", "JSON")
 
 
@@ -55,18 +58,120 @@ def reading_of_texts(schema: Schema, physical: Mapping[str, str]) -> str | None:
 
 
 def _canonical(name: str, column: Column | None, physical: str) -> str:
+    """Claim: total, and decided by the text of the cell alone (`engines.cells`), whatever type its column has.
+
+    So a column that has become one of doubles, because one value is missing, reads as it did. Shorter ways for some
+    types give what the text would give.
+    """
     match column:
         case None:
-            return f"nullif({name}, CAST('NaN' AS DOUBLE))" if physical in REAL else name
+            return _id(name, physical)
         case Category(values=values) if isinstance(values[0], bool):
-            return f"CAST(TRY_CAST({name} AS BOOLEAN) AS VARCHAR)"
+            truth = name if physical == "BOOLEAN" else f"TRY_CAST({_short(_text(name, physical))} AS BOOLEAN)"
+            return f"CAST({truth} AS VARCHAR)"
         case Category(values=values) if isinstance(values[0], int):
-            return name if physical in WHOLE else f"TRY_CAST({name} AS BIGINT)"
+            return _whole(name, physical, "BIGINT" if max(abs(int(value)) for value in values) <= LAST else "HUGEINT")
+        case Category(values=values):
+            most = max(len(str(value).encode()) for value in values)
+            return f"CASE WHEN strlen({_text(name, physical)}) <= {most} THEN {_text(name, physical)} END"
         case Int():
-            return name if physical in WHOLE else f"TRY_CAST({name} AS BIGINT)"
+            return _clamped(name, physical)
         case Date():
-            return as_date(name, physical)
+            return as_date(_short(name) if physical == "VARCHAR" else name, physical)
         case Float():
-            return name if physical == "DOUBLE" else f"TRY_CAST({name} AS DOUBLE)"
+            return _real(name, physical)
+        case Text(longest=longest):
+            return _no_longer(_text(name, physical), longest)
         case _:
-            return name if physical == "VARCHAR" else f"TRY_CAST({name} AS VARCHAR)"
+            return _no_longer(_text(name, physical), LONGEST_TEXT)
+
+
+def _id(name: str, physical: str) -> str:
+    """Whoever has no id, or one that is longer than a text may be, is nobody.
+
+    A double from which on neighbouring whole numbers look alike is no id: people would merge. Nor is a fraction.
+    """
+    if physical in WHOLE or physical == "UUID":
+        return name
+    if physical in REAL:
+        below = WHOLE_BELOW if physical == "DOUBLE" else WHOLE_FLOATS_BELOW
+        return f"CASE WHEN abs({name}) < {below} AND {name} = trunc({name}) THEN TRY_CAST({name} AS BIGINT) END"
+    return _no_longer(_text(name, physical), LONGEST_TEXT)
+
+
+def _clamped(name: str, physical: str) -> str:
+    """A whole number of 64 bits: what is beyond the ends goes to the end, as bounds would do it; NaN has none."""
+    if physical in WHOLE:
+        return name
+    found, number = _whole(name, physical, "BIGINT"), _double(name, physical)
+    if physical == "BOOLEAN":
+        return found
+    last = f"CASE WHEN {number} < 0 THEN {-LAST - 1} WHEN {number} <= CAST('Infinity' AS DOUBLE) THEN {LAST} END"
+    return f"COALESCE({found}, {last})"
+
+
+def _whole(name: str, physical: str, kind: str) -> str:
+    """Halves go to the even number; what does not fit is NULL."""
+    if physical in WHOLE:
+        return name
+    if physical == "BOOLEAN":
+        return f"TRY_CAST({name} AS {kind})"
+    real = _double(name, physical)
+    if physical in REAL:
+        return f"TRY_CAST({real} AS {kind})"
+    written = _short(_text(name, physical))
+    exact = f"COALESCE(TRY_CAST({written} AS {kind}), {_truth(written)})"  # the cast of a text takes halves upwards
+    return f"CASE WHEN abs({real}) < {WHOLE_BELOW} THEN TRY_CAST({real} AS {kind}) ELSE {exact} END"
+
+
+def _real(name: str, physical: str) -> str:
+    real = _double(name, physical)
+    if _is_number(physical):
+        return real
+    return f"COALESCE({real}, CAST({_truth(_short(_text(name, physical)))} AS DOUBLE))"
+
+
+def _double(name: str, physical: str) -> str:
+    if physical == "DOUBLE":
+        return name
+    return f"TRY_CAST({name if _is_number(physical) else _short(_text(name, physical))} AS DOUBLE)"
+
+
+def _is_number(physical: str) -> bool:
+    """Whether a cast to a double gives what the text of the number would give."""
+    return physical == "BOOLEAN" or physical in WHOLE or physical in REAL or physical.startswith("DECIMAL")
+
+
+def _truth(written: str) -> str:
+    return f"CASE lower({written}) WHEN 'true' THEN 1 WHEN 'false' THEN 0 END"
+
+
+def _text(name: str, physical: str) -> str:
+    """The same text for equal numbers, whatever type they have."""
+    if physical == "VARCHAR":
+        return name
+    if physical in REAL:
+        real = f"TRY_CAST({name} AS DOUBLE)"
+        whole = f"abs({real}) < {WHOLE_BELOW} AND {real} = trunc({real})"
+        written = (
+            f"CASE WHEN {whole} THEN TRY_CAST(TRY_CAST({real} AS BIGINT) AS VARCHAR) ELSE CAST({real} AS VARCHAR) END"
+        )
+        return f"CASE WHEN isnan({real}) THEN NULL ELSE {written} END"
+    if physical == "BLOB":
+        return f"TRY(decode({name}))"
+    if physical.startswith("DECIMAL") and not physical.endswith(",0)"):
+        return f"rtrim(rtrim(CAST({name} AS VARCHAR), '0'), '.')"
+    return f"TRY_CAST({name} AS VARCHAR)"
+
+
+def _short(written: str) -> str:
+    """What is to become a number or a day: no such text is long, and to find out costs no more than to look."""
+    return f"CASE WHEN strlen({written}) <= {LONGEST_TEXT} THEN {written} END"
+
+
+def _no_longer(written: str, longest: int) -> str:
+    """A text, or NULL for one that has more signs than that. Its bytes are counted first, which takes no time."""
+    return (
+        f"CASE WHEN strlen({written}) > {4 * longest} THEN NULL "
+        f"WHEN strlen({written}) <= {longest} THEN {written} WHEN length({written}) <= {longest} THEN {written} END"
+    )

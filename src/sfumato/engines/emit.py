@@ -100,7 +100,7 @@ def _for_people(plan: Plan, unit: Person, rows: str, writer: Writer) -> str:
     if plan.open or plan.groups > unit.max_groups:
         salt = int(plan.digest()[:15], 16)
         steps.append(
-            f"ranked AS (\n  SELECT *, row_number() OVER (PARTITION BY u ORDER BY hash(u, {groups}, "
+            f"ranked AS (\n  SELECT *, row_number() OVER (PARTITION BY u ORDER BY hash(CAST(u AS VARCHAR), {groups}, "
             f"{salt}), {groups}) AS rank FROM pairs)"
         )
         pairs = f"ranked WHERE rank <= {unit.max_groups}"
@@ -131,7 +131,7 @@ def _distinct(plan: Plan, value: Expression, unit: Unit, rows: str, writer: Writ
         source = f"{rows}{_where(plan, writer, person + ' IS NOT NULL')}"
         ranked = (
             f",\nranked AS (\n  SELECT {groups}, v, row_number() OVER (PARTITION BY u "
-            f"ORDER BY hash(u, {groups}, v, {salt}), {groups}, v) AS rank FROM held)"
+            f"ORDER BY hash(CAST(u AS VARCHAR), {groups}, v, {salt}), {groups}, v) AS rank FROM held)"
         )
         chosen = f"ranked WHERE rank <= {unit.max_rows}"
     else:

@@ -59,7 +59,7 @@ def _limited(source: Source, schema: Schema) -> str:
     person = _person(schema)
     unit, most = column(person.id), integer(person.max_rows)
     columns = [column(name) for name in derive(source, schema).visible]
-    order = ", ".join([f"hash({', '.join([unit, *columns])})", *columns])
+    order = ", ".join([f"hash({', '.join([f'CAST({unit} AS VARCHAR)', *columns])})", *columns])
     shown = f"SELECT {', '.join([*_unit_id(schema), *_all_of(source, schema)])} FROM"
     counted = f"side AS t JOIN counts ON {unit} = counts.u"
     return (

@@ -9,25 +9,16 @@ from sfumato.engines import sqlite
 from sfumato.engines.canonical import declared_columns
 from sfumato.engines.expressions import quoted
 from sfumato.engines.files import BYTE_ORDER_MARK, beginning, folder, header, kind_of, one_file, state
+from sfumato.engines.frames import typed, unlike_any
 from sfumato.engines.functions import text
 from sfumato.engines.in_place import ATTACHED, Scanned, attach, duckdb_file, parquet_files, reading, same_columns
 from sfumato.engines.tables import Connection, Copied, create, fingerprint, unreadable
 from sfumato.engines.wordings import names_alike, source_table_unwanted
-from sfumato.errors import column_absent, file_unreadable, frame_unknown
+from sfumato.errors import column_absent, file_unreadable
 from sfumato.schema.table import Schema
 
 RAW = "sfumato_raw"
 FRAME = "sfumato_frame"
-FRAMES = {
-    ("pandas", "DataFrame"),
-    ("polars", "DataFrame"),
-    ("polars", "LazyFrame"),
-    ("pyarrow", "Table"),
-    ("pyarrow", "RecordBatch"),
-    ("pyarrow", "RecordBatchReader"),
-    ("pyarrow", "FileSystemDataset"),
-    ("pyarrow", "InMemoryDataset"),
-}
 
 
 def load(connection: Connection, source: object, schema: Schema, source_table: str | None = None) -> Copied | Scanned:
@@ -104,15 +95,11 @@ def _sqlite(connection: Connection, path: Path, schema: Schema, source_table: st
 
 
 def _frame(connection: Connection, frame: object, schema: Schema) -> Copied:
-    module = type(frame).__module__.partition(".")[0]
-    if (module, type(frame).__name__) not in FRAMES:
-        raise frame_unknown(type(frame).__name__)
+    ready = typed(frame, list(declared_columns(schema)))
     try:
-        if module == "polars":
-            frame = frame.lazy().collect().to_arrow()  # type: ignore[attr-defined]
-        connection.register(FRAME, frame)
+        connection.register(FRAME, ready)
     except Exception:  # noqa: BLE001 - other people's converters, whose messages may quote a value
-        raise file_unreadable("the table", "its columns are of a kind DuckDB does not take") from None
+        raise unlike_any() from None
     create(connection, "TABLE", FRAME, schema, "the table")
     connection.unregister(FRAME)
     return Copied(fingerprint(connection, schema))

@@ -4,9 +4,10 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+from sfumato.engines.cells import text_of, texts_of
 from sfumato.engines.expressions import quoted
 from sfumato.engines.wordings import file_locked, no_tables, table_absent, table_needed, view_refused
 from sfumato.errors import file_unreadable
@@ -47,7 +48,7 @@ def read(path: Path, table: str, names: Sequence[str]) -> "pa.RecordBatchReader"
     """The columns as texts: in SQLite each cell has a type of its own. Bytes that are no text in UTF-8 are NULL."""
     import pyarrow as pa  # noqa: PLC0415 - slow to load
 
-    schema = pa.schema([(name, pa.string()) for name in names])
+    schema = pa.schema([(name, pa.large_string()) for name in names])
 
     def batches() -> Iterator[pa.RecordBatch]:
         with closing(_connect(path)) as connection:
@@ -56,7 +57,7 @@ def read(path: Path, table: str, names: Sequence[str]) -> "pa.RecordBatchReader"
             cursor = connection.execute(f"SELECT {listed} FROM {quoted(table)} AS t")
             while rows := cursor.fetchmany(BATCH):
                 columns = zip(*rows, strict=True)
-                texts = [pa.array(map(_as_text, cells), pa.string()) for cells in columns]
+                texts = [texts_of(cells) for cells in columns]
                 yield pa.RecordBatch.from_arrays(texts, schema=schema)
 
     return pa.RecordBatchReader.from_batches(schema, batches())
@@ -76,22 +77,13 @@ def _connect(path: Path) -> sqlite3.Connection:
 
 def _rows(connection: sqlite3.Connection, sql: str, name: str) -> list[tuple[str, str]]:
     try:
-        return [(str(_as_text(first)), str(_as_text(second) or "")) for first, second in connection.execute(sql)]
+        return [(str(text_of(first)), str(text_of(second) or "")) for first, second in connection.execute(sql)]
     except sqlite3.Error as error:
         if "locked" in str(error):
             raise file_locked(name) from None
         if "unable to open" in str(error):
             raise file_unreadable(name, "it, or the log beside it, may not be opened") from None
         raise file_unreadable(name, "it is damaged or of another kind than its name says") from None
-
-
-def _as_text(cell: Any) -> str | None:
-    if isinstance(cell, bytes):
-        try:
-            return cell.decode("utf-8")
-        except UnicodeDecodeError:
-            return None
-    return None if cell is None else repr(cell)
 
 
 def _literal(text: str) -> str:

@@ -21,6 +21,8 @@ from sfumato.schema.wordings import category_not_list, not_a_date
 CategoryValue = str | int | bool
 
 LARGEST_INT = 1 << 62
+LONGEST_TEXT = 1000
+MOST_LONGEST = 100_000
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -105,7 +107,15 @@ class Category:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """Free text: may be compared and counted; as a key, its values are discovered, which needs a budget with delta."""
+    """Free text: may be compared and counted; as a key, its values are discovered, which needs a budget with delta.
+
+    Longer texts than `longest` characters are NULL: one that takes long to work on would tell whether it is there.
+    """
+
+    longest: int = LONGEST_TEXT
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "longest", whole(self.longest, "longest", least=1, most=MOST_LONGEST))
 
 
 @dataclass(frozen=True, slots=True)

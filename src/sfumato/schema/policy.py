@@ -39,7 +39,7 @@ COLUMN_TYPES: dict[str, tuple[Callable[..., Column], tuple[str, ...]]] = {
     "float": (Float, ("lower", "upper", "private_bounds")),
     "date": (Date, ("lower", "upper")),
     "category": (Category, ("values",)),
-    "text": (Text, ()),
+    "text": (Text, ("longest",)),
     "identifier": (Identifier, ()),
 }
 UNIT_EXAMPLE = 'id = "user_id"  (with max_rows and max_groups), or kind = "row" when each row is somebody else'

@@ -1,0 +1,516 @@
+"""One row never changes how another is read, wherever the table lies and whatever its cells are.
+
+Every kind of ordinary cell meets every odd one: a table of twenty-four rows, and the same with one row more whose cell
+is odd. Each place builds its columns as its own library would, by looking at the cells. The rows that both tables hold
+must be the same in both, and no question may move further than certified.
+"""
+
+import contextlib
+import json
+import math
+import sqlite3
+import uuid
+from collections.abc import Callable, Iterator
+from datetime import UTC, date, datetime, time, timedelta, timezone
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+
+import sfumato as sf
+from sfumato.engines import frames
+from sfumato.engines.arrange import look
+from sfumato.engines.cells import text_of
+from sfumato.engines.duckdb import DuckDBEngine
+from sfumato.errors import DataUnreadable
+from sfumato.schema.columns import Category, Column, Date, Float, Int, Text
+from sfumato.schema.table import Schema
+from sfumato.schema.unit import Person, Row
+
+ROWS = 24
+
+
+class Hostile(int):
+    """A number that shouts when it is looked at."""
+
+    def __repr__(self) -> str:
+        raise RuntimeError("looked at")
+
+    __str__ = __format__ = __repr__  # type: ignore[assignment]
+
+
+class Silent:
+    def __str__(self) -> str:
+        raise RuntimeError("looked at")
+
+
+class Named(str):
+    def __str__(self) -> str:
+        return "another"
+
+
+def cycled(*cells: Any) -> list[Any]:
+    return [cells[i % len(cells)] for i in range(ROWS)]
+
+
+ORDINARY: dict[str, list[Any]] = {
+    "truths": cycled(True, False, True),
+    "whole": cycled(0, 1, 2, 7),
+    "halves": cycled(0.5, 1.5, 2.5, 7.0),
+    "with a gap": cycled(1.0, math.nan, 3.0),
+    "decimals": cycled(Decimal("0.5"), Decimal("1.5"), Decimal("2")),
+    "texts": cycled("é", "1", "2.5", "true", "2020-02-03", ""),
+    "days": cycled(date(2020, 2, 3), date(2021, 1, 1)),
+    "moments": cycled(datetime(2020, 2, 3, 4, 5, 6, 500000), datetime(2021, 1, 1)),
+    "zoned": cycled(datetime(2020, 2, 3, 23, 30, tzinfo=timezone(timedelta(hours=-3)))),
+    "large": cycled(2**60 + 1, 2**60 + 2, 5),
+    "unsigned": cycled(2**63 + 5, 2**64 - 1, 3),
+    "missing": cycled(None),
+    "bytes": cycled(b"1", b"\xc3\xa9"),
+}
+ODD: dict[str, Any] = {
+    "text": "x",
+    "a number as text": "1.0",
+    "empty": "",
+    "long": "9" * 5000,
+    "surrogate": "\ud800",
+    "NUL": "a\0b",
+    "text of another class": Named("1"),
+    "whole": 3,
+    "negative": -1,
+    "fraction": 1.25,
+    "half": 2.5,
+    "tiny": 5e-324,
+    "huge": 2**70,
+    "monstrous": 10**400,
+    "NaN": math.nan,
+    "infinity": math.inf,
+    "decimal": Decimal("0.25"),
+    "decimal NaN": Decimal("sNaN"),
+    "vast decimal": Decimal("1e999999"),
+    "truth": True,
+    "nothing": None,
+    "bytes": b"\xff",
+    "day": date(2020, 2, 3),
+    "moment": datetime(2020, 2, 3, 4, 5),
+    "zoned": datetime(2020, 2, 3, 4, 5, tzinfo=UTC),
+    "hour": time(4, 5),
+    "length of time": timedelta(days=3),
+    "complex": 1j,
+    "NumPy's small": np.int8(3),
+    "NumPy's single": np.float32(0.1),
+    "NumPy's long": np.longdouble("0.1"),
+    "NumPy's day": np.datetime64("2020-02-03"),
+    "NumPy's void": np.void(b"ab"),
+    "pandas' NA": pd.NA,
+    "pandas' NaT": pd.NaT,
+    "pandas' moment": pd.Timestamp("2020-02-03", tz="Europe/Berlin"),
+    "pandas' length": pd.Timedelta(1, "ns"),
+    "pandas' month": pd.Period("2020-02", "M"),
+    "identity": uuid.UUID(int=5),
+    "part": Fraction(1, 3),
+    "list": [1],
+    "mapping": {"a": 1},
+    "tuple": (),
+    "object": Silent(),
+    "hostile number": Hostile(3),
+}
+DECLARED: dict[str, Column] = {
+    "whole": Int(0, 9),
+    "real": Float(0, 9),
+    "text": Text(),
+    "listed": Category(["é", "1", "2.5", "true", "0.5", "2020-02-03", "x"]),
+    "numbered": Category([0, 1, 2, 3]),
+    "yes or no": Category([True, False]),
+    "day": Date("2020-01-01", "2021-12-31"),
+}
+
+# ---- where the cells lie: each builds one column from cells, as its library does by itself, or cannot
+
+
+def as_they_are(cells: list[Any]) -> Any:
+    return pd.Series(cells)
+
+
+def objects(cells: list[Any]) -> Any:
+    made = np.empty(len(cells), dtype=object)
+    for place, cell in enumerate(cells):
+        made[place] = cell
+    return pd.Series(made)
+
+
+def categories(cells: list[Any]) -> Any:
+    return pd.Series(cells).astype("category")
+
+
+def nullable(cells: list[Any]) -> Any:
+    return pd.Series(cells).convert_dtypes()
+
+
+FRAMES: dict[str, tuple[Callable[[list[Any]], Any], Callable[[dict[str, Any]], Any]]] = {
+    "pandas": (as_they_are, pd.DataFrame),
+    "pandas objects": (objects, pd.DataFrame),
+    "pandas categories": (categories, pd.DataFrame),
+    "pandas nullable": (nullable, pd.DataFrame),
+    "polars": (pl.Series, pl.DataFrame),
+    "polars objects": (lambda cells: pl.Series(cells, dtype=pl.Object), pl.DataFrame),
+    "arrow": (pa.array, pa.table),
+}
+FILES = ["csv", "json lines", "parquet", "duckdb", "sqlite"]
+
+
+def for_a_line(cell: Any) -> Any:
+    """What JSON can say of a cell."""
+    plain = cell if isinstance(cell, str | int | float | bool | list | dict | None) else str(cell)
+    return None if isinstance(plain, float) and not math.isfinite(plain) else plain
+
+
+def lines(columns: dict[str, list[Any]], path: Path) -> Path:
+    names = list(columns)
+    rows = (dict(zip(names, map(for_a_line, row), strict=True)) for row in zip(*columns.values(), strict=True))
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def separated(columns: dict[str, list[Any]], path: Path) -> Path:
+    def quoted(cell: Any) -> str:
+        written = "" if cell is None else str(cell).encode(errors="replace").decode()
+        return '"' + written.replace('"', '""') + '"' if written else ""
+
+    rows = [",".join(f'"{name}"' for name in columns)]
+    rows += [",".join(map(quoted, row)) for row in zip(*columns.values(), strict=True)]
+    path.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    return path
+
+
+def in_sqlite(columns: dict[str, list[Any]], path: Path) -> Path:
+    """Columns without a type: SQLite keeps whatever is put there. It holds 2,000 columns at most."""
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        names = ", ".join(f'"{name}"' for name in columns)
+        connection.execute(f"CREATE TABLE kept ({names})")
+        slots = ", ".join("?" * len(columns))
+        connection.executemany(f"INSERT INTO kept VALUES ({slots})", list(zip(*columns.values(), strict=True)))
+        connection.commit()
+    return path
+
+
+def possible(form: str, cells: list[Any]) -> Any | None:
+    """The column that this place makes of the cells, or None where it cannot hold them."""
+    try:
+        match form:
+            case "csv" | "json lines":
+                separated({"x": cells}, Path("/dev/null"))
+                return cells
+            case "sqlite":
+                with contextlib.closing(sqlite3.connect(":memory:")) as connection:
+                    for cell in cells:
+                        connection.execute("SELECT ?", (cell,)).fetchall()
+                return cells
+            case "parquet" | "duckdb":
+                return pa.array(cells)
+            case "polars" if any(isinstance(cell, Silent) for cell in cells):
+                return None  # it would report, from a place of its own, what the cell shouts
+            case _:
+                return FRAMES[form][0](cells)
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException:  # what the library does not take it never hands to us; Polars may panic
+        return None
+
+
+def stored(form: str, columns: dict[str, Any], folder: Path, stem: str) -> Any:
+    match form:
+        case "csv":
+            return separated(columns, folder / f"{stem}.csv")
+        case "json lines":
+            return lines(columns, folder / f"{stem}.jsonl")
+        case "sqlite":
+            return in_sqlite(columns, folder / f"{stem}.sqlite")
+        case "parquet":
+            pyarrow.parquet.write_table(pa.table(columns), folder / f"{stem}.parquet")
+            return folder / f"{stem}.parquet"
+        case "duckdb":
+            with duckdb.connect(str(folder / f"{stem}.duckdb")) as connection:
+                connection.register("given", pa.table(columns))
+                connection.execute("CREATE TABLE kept AS SELECT * FROM given")
+            return folder / f"{stem}.duckdb"
+        case _:
+            return FRAMES[form][1](columns)
+
+
+@contextlib.contextmanager
+def opened(source: Any, schema: Schema) -> Iterator[DuckDBEngine]:
+    engine = DuckDBEngine(source, schema)
+    try:
+        yield engine
+    finally:
+        engine.close()
+
+
+def kind_of(form: str, column: Any) -> str:
+    """The type that the library gave to a column; where it is a list of cells, none."""
+    return str(getattr(column, "dtype", getattr(column, "type", "texts"))) + form
+
+
+def still_there(cells: list[Any], column: Any) -> bool:
+    """Whether the library has kept the cells: from 2^53 on, a whole number is lost among doubles before it is ours."""
+    kept = column.to_pylist() if isinstance(column, pa.Array) else list(column)
+    exact = (one.item() if isinstance(one, np.generic) else one for one in kept)
+    return all(not isinstance(cell, int) or cell == one for cell, one in zip(cells, exact, strict=False))
+
+
+def pairs(form: str, ordinary: str) -> dict[str, tuple[Any, Any]]:
+    """The column without and with odd cells, where this place can hold both: one pair a type that they turn it into."""
+    cells = ORDINARY[ordinary]
+    without = possible(form, cells)
+    turned: dict[str, list[str]] = {}
+    for odd, cell in ODD.items() if without is not None else ():
+        column = possible(form, [*cells, cell])
+        if column is not None and still_there(cells, column):
+            turned.setdefault(kind_of(form, column), []).append(odd)
+    found = {}
+    for names in turned.values():
+        together = possible(form, [*cells, *(ODD[odd] for odd in names)])
+        if together is not None:
+            found[", ".join(names)] = (without, together)
+        else:
+            found |= {odd: (without, possible(form, [*cells, ODD[odd]])) for odd in names}
+    return found
+
+
+def changed(form: str, ordinary: str, folder: Path) -> list[str]:
+    """What the rows of both tables hold differently: one line for a declaration and an odd cell."""
+    names = {}
+    tables: tuple[dict[str, Any], dict[str, Any]] = ({}, {})
+    columns: dict[str, Column] = {}
+    for odd, both in pairs(form, ordinary).items():
+        for declared, column in DECLARED.items():
+            name = f"c{len(names)}"
+            names[name], columns[name] = f"{ordinary} declared as {declared}, with {odd}", column
+            for table, held in zip(tables, both, strict=True):
+                table[name] = held
+    if not names:
+        return []
+    found = []
+    for number, table in enumerate(tables):
+        source = stored(form, placed(form, table), folder, f"{ordinary}{number}")
+        schema = Schema("data", Row(), {**columns, "place": Int()})
+        with opened(source, schema) as engine:
+            kinds = dict(row[:2] for row in engine.run("DESCRIBE data"))
+            rows = engine.run(f"SELECT {', '.join(names)} FROM data ORDER BY place LIMIT {ROWS}")
+        found.append((kinds, list(zip(*rows, strict=True))))
+    (kinds, held), (other_kinds, other_held) = found
+    return [
+        told
+        for place, (name, told) in enumerate(names.items())
+        if (kinds[name] != other_kinds[name] and any(cell is not None for cell in held[place]))
+        or repr(held[place]) != repr(other_held[place])
+    ]
+
+
+def placed(form: str, table: dict[str, Any]) -> dict[str, Any]:
+    """All columns made as long as the longest, by repeating cells at their end, with a number for each row."""
+    longest = max(map(len, table.values()))
+    return {
+        **{name: lengthened(column, longest) for name, column in table.items()},
+        "place": possible(form, list(range(longest))),
+    }
+
+
+def lengthened(column: Any, longest: int) -> Any:
+    missing = longest - len(column)
+    if missing == 0:
+        return column
+    match column:
+        case pd.Series():
+            return pd.concat([column, *[column.iloc[-1:]] * missing], ignore_index=True)
+        case pl.Series():
+            return column.gather([*range(len(column)), *[len(column) - 1] * missing])
+        case list():
+            return [*column, *[column[-1]] * missing]
+        case _:
+            return pa.concat_arrays([column, *[column.slice(len(column) - 1)] * missing])
+
+
+@pytest.mark.parametrize("form", [*FRAMES, *FILES])
+def test_no_cell_changes_how_others_are_read(form: str, tmp_path: Path) -> None:
+    tried = 0
+    for ordinary in ORDINARY:
+        assert changed(form, ordinary, tmp_path) == []
+        tried += len(pairs(form, ordinary))
+    assert tried >= 10  # a place that holds nothing would pass
+
+
+def as_texts(name: str, physical: str) -> str:
+    return f"TRY_CAST({name} AS VARCHAR)"
+
+
+TWINS: dict[str, tuple[str, Any, str, str, str]] = {
+    "the engine guesses": ("sources.typed", lambda frame, names: frame, "pandas objects", "truths", "text"),
+    "numbers shown by type": ("canonical._text", as_texts, "pandas", "whole", "nothing"),
+    "halves by type": ("canonical.WHOLE_BELOW", 0, "pandas", "halves", "text"),
+}
+
+
+@pytest.mark.parametrize("name", TWINS)
+def test_a_broken_twin_is_flagged(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    broken, by, form, ordinary, odd = TWINS[name]
+    monkeypatch.setattr(f"sfumato.engines.{broken}", by)
+    monkeypatch.setattr("tests.engines.test_cells.ODD", {odd: ODD[odd]})
+    assert changed(form, ordinary, tmp_path)
+
+
+# ---- ids: nobody else becomes another person, nor is anybody placed into other groups
+
+PEOPLE: dict[str, list[Any]] = {
+    "numbers": [i // 3 for i in range(ROWS)],
+    "large numbers": [2**60 + i // 3 for i in range(ROWS)],
+    "texts": [f"person {i // 3}" for i in range(ROWS)],
+    "identities": [str(uuid.UUID(int=i // 3)) for i in range(ROWS)],
+}
+STRANGERS = {name: ODD[name] for name in ("text", "fraction", "nothing", "huge", "bytes")}
+GROUPS = [f"g{i * 7 % 5}" for i in range(ROWS)]
+UNIT = Person("who", max_rows=2, max_groups=1)
+BY_GROUP = "SELECT g, COUNT(*) AS n, SUM(x) AS s FROM data GROUP BY g"
+BY_PERSON = "SELECT COUNT(DISTINCT who) AS n FROM data"
+
+
+@pytest.mark.parametrize("form", [*FRAMES, *FILES])
+def test_no_id_makes_others_other_people(form: str, tmp_path: Path) -> None:
+    tried = 0
+    for (people, ids), (stranger, odd) in ((one, other) for one in PEOPLE.items() for other in STRANGERS.items()):
+        columns = possible(form, ids), possible(form, [*ids, odd])
+        # A library that has merged people has done so before they are ours; they are nobody then, by a rule a row.
+        if columns[0] is None or columns[1] is None or not still_there(ids, columns[1]):
+            continue
+        tried += 1
+        folder = tmp_path / f"{people}-{stranger}"
+        folder.mkdir()
+        counted = []
+        for number, column in enumerate(columns):
+            groups = possible(form, [*GROUPS, "g1"][: ROWS + number])
+            values = possible(form, [1] * (ROWS + number))
+            source = stored(form, {"who": column, "g": groups, "x": values}, folder, f"t{number}")
+            counted.append(integers(source, folder / f"{number}.ledger"))
+        for (one, most), (other, _) in zip(*counted, strict=True):
+            moved = int(np.abs(np.subtract(one, other)).sum())
+            assert moved <= most, f"{people}, with {stranger}: moved by {moved}, certified {most}"
+    assert tried >= 3
+
+
+def integers(source: Any, ledger: Path) -> list[tuple[Any, int]]:
+    """What an engine finds for each measure of the two questions, and how far one person may move it."""
+    columns: dict[str, Column] = {"g": Category([f"g{i}" for i in range(5)]), "x": Int(0, 1)}
+    budget = sf.Budget(1000)
+    with sf.protect(source, table="data", unit=UNIT, columns=columns, budget=budget, ledger=ledger) as session:
+        found = []
+        for question in (BY_GROUP, BY_PERSON):
+            session.ask(question, spend=1)  # a status as on every other table
+            prepared = session._prepare(question, 1)
+            rows = look(session._engine, prepared.certified.plan, prepared.sql).entries
+            for place, release in enumerate(prepared.certified.releases):
+                found.append(([row[place] for row in rows], release.sensitivity.bound))
+        return found
+
+
+# ---- the whole way: status, types and integers of questions
+
+ASKED = (
+    "SELECT COUNT(*) AS a, COUNT(whole) AS b, SUM(whole) AS c, AVG(real) AS d, COUNT(text) AS e, COUNT(day) AS f FROM data",
+    "SELECT listed, COUNT(*) AS n FROM data GROUP BY listed",
+    "SELECT numbered, COUNT(DISTINCT whole) AS n FROM data WHERE real < 5 GROUP BY numbered",
+    'SELECT "yes or no", COUNT(*) AS n FROM data GROUP BY "yes or no"',
+)
+# What a library turns into another type when one such cell is there.
+TURNED = [
+    ("truths", "text"),
+    ("truths", "nothing"),
+    ("whole", "fraction"),
+    ("whole", "nothing"),
+    ("halves", "text"),
+    ("decimals", "fraction"),
+    ("texts", "bytes"),
+    ("moments", "text"),
+]
+
+
+@pytest.mark.parametrize("form", [*FRAMES, *FILES])
+def test_questions_have_the_same_status_types_and_almost_the_same_integers(form: str, tmp_path: Path) -> None:
+    tried = 0
+    for ordinary, odd in TURNED:
+        both = possible(form, ORDINARY[ordinary]), possible(form, [*ORDINARY[ordinary], ODD[odd]])
+        if both[0] is None or both[1] is None:
+            continue
+        tried += 1
+        told = []
+        for number, column in enumerate(both):
+            source = stored(form, dict.fromkeys(DECLARED, column), tmp_path, f"{ordinary}-{odd}-{number}")
+            told.append(answered(source, tmp_path / f"{ordinary}-{odd}-{number}.ledger"))
+        for (status, moved, most), (other_status, other_moved, _) in zip(*told, strict=True):
+            assert status == other_status
+            for one, other, bound in zip(moved, other_moved, most, strict=True):
+                assert np.abs(np.subtract(one, other)).sum() <= bound
+    assert tried
+
+
+def answered(source: Any, ledger: Path) -> list[tuple[Any, list[Any], list[int]]]:
+    budget = sf.Budget(1000)
+    with sf.protect(source, table="data", unit=Row(), columns=DECLARED, budget=budget, ledger=ledger) as session:
+        found = []
+        for question in ASKED:
+            answer = session.ask(question, spend=1)
+            status = [[(name, type(value).__name__) for name, value in row.items()] for row in answer.rows]
+            prepared = session._prepare(question, 1)
+            rows = look(session._engine, prepared.certified.plan, prepared.sql).entries
+            bounds = [release.sensitivity.bound for release in prepared.certified.releases]
+            found.append((status, [list(column) for column in zip(*rows, strict=True)], bounds))
+        return found
+
+
+def test_equal_numbers_have_one_text() -> None:
+    assert {text_of(one) for one in (1, 1.0, np.int8(1), np.float32(1), Decimal("1.00"), 1 + 0j, "1")} == {"1"}
+    assert text_of(0.1) == "0.1"
+    assert text_of(2.0**53) == "9007199254740992.0"
+    assert text_of(-0.0) == "0"
+    assert text_of(math.inf) == text_of(Decimal("Infinity")) == "inf"
+    assert text_of(Hostile(3)) == "3"
+    assert text_of(Named("1")) == "1"
+
+
+def test_texts_of_doubles_are_those_of_the_engine() -> None:
+    """A column of doubles and a column of objects that are doubles read alike."""
+    generator = np.random.default_rng(5)
+    numbers = np.concatenate(
+        [generator.integers(0, 2**64, 20_000, np.uint64).view(np.float64), generator.normal(size=20_000) * 1e4]
+    )
+    numbers = numbers[np.isfinite(numbers)]
+    schema = Schema("data", Row(), {"typed": Text(), "objects": Text()})
+    table = pd.DataFrame({"typed": numbers, "objects": numbers.astype(object)})
+    with opened(table, schema) as engine:
+        assert engine.run("SELECT COUNT(*) FROM data WHERE typed IS DISTINCT FROM objects") == [(0,)]
+
+
+def test_decimals_become_the_nearest_double_whatever_their_scale() -> None:
+    """Scales come from all rows together; the value of a row may not depend on them."""
+    generator = np.random.default_rng(6)
+    digits = [int("".join(map(str, generator.integers(0, 10, 17)))) for _ in range(5000)]
+    narrow = pa.array([Decimal(one).scaleb(-4) for one in digits], pa.decimal128(21, 4))
+    wide = narrow.cast(pa.decimal128(38, 20))
+    schema = Schema("data", Row(), {"a": Float(), "b": Float(), "c": Float()})
+    with opened(
+        pa.table({"a": narrow, "b": wide, "c": [float(Fraction(one, 10**4)) for one in digits]}), schema
+    ) as engine:
+        assert engine.run("SELECT COUNT(*) FROM data WHERE a IS DISTINCT FROM b OR a IS DISTINCT FROM c") == [(0,)]
+
+
+def test_frames_whose_columns_cannot_be_told_apart_are_refused() -> None:
+    with pytest.raises(DataUnreadable, match="two columns have the same name"):
+        frames.typed(pd.DataFrame([[1, 2]], columns=["x", "x"]), ["x"])
