@@ -220,9 +220,7 @@ def possible(form: str, cells: list[Any]) -> Any | None:
                 return None  # it would report, from a place of its own, what the cell shouts
             case _:
                 return FRAMES[form][0](cells)
-    except (KeyboardInterrupt, SystemExit):
-        raise
-    except BaseException:  # what the library does not take it never hands to us; Polars may panic
+    except (Exception, pl.exceptions.PanicException):  # noqa: BLE001 - what a library does not take is never ours
         return None
 
 
@@ -424,7 +422,8 @@ def integers(source: Any, ledger: Path) -> list[tuple[Any, int]]:
 # ---- the whole way: status, types and integers of questions
 
 ASKED = (
-    "SELECT COUNT(*) AS a, COUNT(whole) AS b, SUM(whole) AS c, AVG(real) AS d, COUNT(text) AS e, COUNT(day) AS f FROM data",
+    "SELECT COUNT(*) AS a, COUNT(whole) AS b, SUM(whole) AS c, AVG(real) AS d, COUNT(day) AS e FROM data",
+    "SELECT COUNT(text) AS n FROM data",
     "SELECT listed, COUNT(*) AS n FROM data GROUP BY listed",
     "SELECT numbered, COUNT(DISTINCT whole) AS n FROM data WHERE real < 5 GROUP BY numbered",
     'SELECT "yes or no", COUNT(*) AS n FROM data GROUP BY "yes or no"',
