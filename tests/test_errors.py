@@ -33,7 +33,6 @@ SAMPLES: dict[str, tuple[Any, ...]] = {
     "policy_exists": ("people.toml",),
     "file_missing": ("people.csv",),
     "file_unreadable": ("people.csv", "it is not a CSV file"),
-    "file_kind_unknown": ("people.xls",),
     "frame_unknown": ("dict",),
     "column_absent": ("agee", ["age", "sex"]),
     "too_long": (10_001, 10_000),

@@ -19,6 +19,8 @@ neither ever shows a data value.
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+from sfumato.visible import visible
+
 
 class SfumatoError(Exception):
     """Base of all errors: `message` says what happened and why, `hint` what to do next."""
@@ -26,9 +28,9 @@ class SfumatoError(Exception):
     exit_code = 1
 
     def __init__(self, message: str, hint: str = "") -> None:
-        super().__init__(message, hint)
-        self.message = message
-        self.hint = hint
+        # Names of columns and files, and the analyst's own words, may stand in either.
+        self.message, self.hint = visible(message), visible(hint)
+        super().__init__(self.message, self.hint)
 
     def __str__(self) -> str:
         return f"{self.message}\n  {self.hint}" if self.hint else self.message
@@ -190,10 +192,6 @@ def file_missing(path: str) -> DataUnreadable:
 
 def file_unreadable(path: str, reason: str) -> DataUnreadable:
     return DataUnreadable(f"{path} cannot be read: {reason}.", "Nothing was charged. Mend the file and try again.")
-
-
-def file_kind_unknown(path: str) -> DataUnreadable:
-    return DataUnreadable(f"{path} is neither .csv nor .parquet.", "Convert it to one of these.")
 
 
 def frame_unknown(kind: str) -> UsageError:

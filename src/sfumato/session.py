@@ -38,7 +38,7 @@ from sfumato.query.sql import parse
 from sfumato.query.wordings import delta_unused
 from sfumato.schema.budget import Budget, Spend
 from sfumato.schema.columns import Column
-from sfumato.schema.given import LONGEST_NAME, as_path, check_kind
+from sfumato.schema.given import LONGEST_NAME, as_path, check_kind, check_version
 from sfumato.schema.limits import Limits
 from sfumato.schema.numbers import Number
 from sfumato.schema.others import Lookup, Table
@@ -55,7 +55,13 @@ def open_policy(policy: str | os.PathLike[str], *, analyst: str = DEFAULT_ANALYS
     """A session on the table that a policy file describes."""
     check_analyst(analyst)
     loaded = load_policy(as_path(policy, "policy", "people.toml"))
-    engine = DuckDBEngine(loaded.source, loaded.schema, source_table=loaded.source_table, limits=loaded.limits)
+    engine = DuckDBEngine(
+        loaded.source,
+        loaded.schema,
+        source_table=loaded.source_table,
+        limits=loaded.limits,
+        version=loaded.version,
+    )
     return _opened(
         engine, loaded.schema, loaded.budget, loaded.ledger, loaded.anchor, analyst, opening_policy(policy, analyst)
     )
@@ -75,12 +81,16 @@ def protect(
     limits: Limits | None = None,
     lookups: Mapping[str, Lookup] | None = None,
     tables: Mapping[str, Table] | None = None,
+    version: str | None = None,
 ) -> "Session":
     """A session on a file, a directory of Parquet files, or a pandas, Polars or Arrow table.
 
     source_table: which table of a DuckDB or SQLite file. limits: what one question may use of the machine.
 
     lookups: public tables to join with. tables: more private tables with the same id.
+
+    version: what the owner calls this state of the data. A question asked before is free while the version is the same;
+    without a name that tells the analyst whether files, or the content of a table in memory, have changed.
 
     The ledger lies beside a file by default, `people.parquet` → `people.ledger`; a table in memory needs one named.
     """
@@ -90,6 +100,7 @@ def protect(
     check_kind(budget, Budget, "budget", "budget=sf.Budget(epsilon=3, delta=1e-6)")
     check_kind(limits, Limits | None, "limits", 'limits=sf.Limits(memory="4 GB", seconds=60)')
     check_kind(source_table, str | None, "source_table", 'source_table="people"')
+    check_version(version)
     check_analyst(analyst)
     name = table if table is not None else path.stem if path is not None else "data"
     schema = Schema(name, unit, columns, {} if lookups is None else lookups, {} if tables is None else tables)
@@ -106,8 +117,9 @@ def protect(
         limits=limits,
         lookups=named_sources(lookups),
         tables=named_sources(tables),
+        version=version,
     )
-    engine = DuckDBEngine(source, schema, source_table=source_table, limits=limits)
+    engine = DuckDBEngine(source, schema, source_table=source_table, limits=limits, version=version)
     return _opened(engine, schema, budget, place, anchored, analyst, opening)
 
 

@@ -5,6 +5,7 @@ import os
 import stat
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
 from threading import Event
@@ -241,18 +242,45 @@ def test_all_times_within_one_tick_leave_together(fails: bool) -> None:
     assert len(left) == 6
 
 
-def test_a_session_answers_and_fails_at_ticks(open_crowd: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """The clock by which sessions leave."""
+    made = Clock()
+    monkeypatch.setattr(leaving_at_a_tick.__wrapped__, "__defaults__", (made, made.sleep))  # type: ignore[attr-defined]
+    return made
+
+
+@pytest.mark.parametrize("ending", [None, EngineFailed("of whatever cause"), KeyboardInterrupt()], ids=str)
+@pytest.mark.parametrize("asked", ["COUNT(*)", "MEDIAN(age)"])  # numbers, and cells
+def test_a_session_answers_and_fails_at_ticks(
+    open_crowd: Open, monkeypatch: pytest.MonkeyPatch, clock: Clock, ending: BaseException | None, asked: str
+) -> None:
+    """However long the engine takes, only the tick it fell into can be seen from outside."""
+    session, left = open_crowd(budget=sf.Budget(10**6)), []
+    real = DuckDBEngine._fetch
+
+    def working(self: DuckDBEngine, sql: str, fetch: Any) -> Any:
+        clock.now = start + elapsed
+        if ending is not None:
+            raise ending
+        return real(self, sql, fetch)
+
+    monkeypatch.setattr(DuckDBEngine, "_fetch", working)
+    for elapsed in (1, 4_999_999, 5_000_001, 5_050_000, 3 * 10**9, 3 * 10**9 + 1):
+        start = clock.now
+        with suppress(EngineFailed, KeyboardInterrupt):
+            session.ask(f"SELECT {asked} AS n FROM people", spend=0.5, fresh=True)
+        left.append(clock.now - start)
+        assert left[-1] in TICKS_NS
+        assert left[-1] >= elapsed
+    assert left[0] == left[1] == SHORTEST_NS
+    assert left[2] == left[3]
+    assert left[4] == left[5]
+
+
+def test_a_stored_answer_asks_no_engine_and_waits_for_no_tick(open_crowd: Open, clock: Clock) -> None:
     session = open_crowd()
-    real = DuckDBEngine.run
-
-    def failing(self: DuckDBEngine, sql: str) -> Any:
-        raise EngineFailed("of whatever cause")
-
-    for number, run in enumerate((real, failing)):
-        monkeypatch.setattr(DuckDBEngine, "run", run)
-        start = time.monotonic_ns()
-        try:
-            session.ask(f"{COUNT} WHERE age > {number}", spend=0.5)
-        except EngineFailed:
-            assert run is failing
-        assert time.monotonic_ns() - start >= SHORTEST_NS
+    session.ask(COUNT, spend=0.5)
+    before = clock.now
+    assert session.ask(COUNT, spend=0.5).cached
+    assert clock.now == before

@@ -3,6 +3,7 @@
 import json
 import multiprocessing
 import os
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -135,3 +136,38 @@ def test_cells_at_the_edges_of_the_world(tmp_path: Path, place: tuple[float, flo
 def test_both_sides_of_the_date_line_meet(tmp_path: Path) -> None:
     device = opened(tmp_path)
     assert device._place(10.0, 180.0) == device._place(10.0, -180.0 + 1e-9)
+
+
+def test_threads_share_one_budget_and_so_does_a_link(tmp_path: Path) -> None:
+    (tmp_path / "link.json").symlink_to(tmp_path / "trace.json")
+    devices = [opened(tmp_path), sf.geo.device(tmp_path / "link.json", MECHANISM, per_day=3)]
+
+    def granted(place: int) -> int:
+        try:
+            devices[place % 2].report(float(place), 10.0, at=NOW)
+        except BudgetExceeded:
+            return 0
+        return 1
+
+    with ThreadPoolExecutor(8) as pool:
+        assert sum(pool.map(granted, range(16))) == 3
+    assert devices[0].budget()["spent"] == 3.0
+
+
+def test_a_child_forked_while_the_file_is_held_keeps_nobody_waiting(tmp_path: Path) -> None:
+    device = opened(tmp_path)
+    with device._locked():
+        alive, stay = os.pipe()
+        child = os.fork()
+        if child == 0:
+            os.close(stay)
+            os.read(alive, 1)  # until the parent closes its end
+            os._exit(0)
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(device.report, 39.0, 116.31, at=NOW)
+        try:
+            assert not waiting.result(20).reused
+        finally:
+            os.close(stay)
+            os.waitpid(child, 0)
+            os.close(alive)

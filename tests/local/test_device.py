@@ -1,10 +1,18 @@
 """The device: memory, budget, its file, and what averaging 365 reports brings (check M1)."""
 
+import copy
 import json
-from concurrent.futures import ProcessPoolExecutor
+import multiprocessing
+import os
+import pickle
+import signal
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import suppress
 from itertools import product
 from math import exp, inf, log, prod
 from pathlib import Path
+from threading import Barrier, BrokenBarrierError, Event
 from typing import Any
 
 import numpy as np
@@ -186,3 +194,138 @@ def test_a_refused_value_costs_nothing() -> None:
     assert device.spent == 0
     two = Device(sf.local.attributes({"x": ["a", "b"], "y": (0, 1)}, epsilon=1))
     assert two.report({"x": "a", "y": 0.5}) == two.report({"x": "a", "y": 0.5})
+
+
+class Meeting(dict[str, Any]):
+    """The state of a device: whoever is about to write waits for a second who read the same, or a while."""
+
+    def __init__(self, state: dict[str, Any], seconds: float) -> None:
+        super().__init__(state)
+        self._barrier, self._seconds = Barrier(2), seconds
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        if name == "spent":
+            with suppress(BrokenBarrierError):
+                self._barrier.wait(self._seconds)
+        super().__setitem__(name, value)
+
+
+def _sent(device: Device, value: int) -> int:
+    try:
+        device.report(value)
+    except BudgetExceeded:
+        return 0
+    return 1
+
+
+@pytest.mark.parametrize("with_file", [False, True])
+def test_two_threads_cannot_spend_one_budget_twice(tmp_path: Path, with_file: bool) -> None:
+    protocol = sf.local.protocol("grr", domain=range(100), epsilon=1)
+    device = Device(protocol, budget=1, path=tmp_path / "device.json" if with_file else None)
+    if not with_file:
+        device._state = Meeting(device._state, 0.5)
+    with ThreadPoolExecutor(8) as pool:
+        assert sum(pool.map(_sent, [device] * 8, range(8))) == 1
+    assert (device.spent, device.left) == (1.0, 0.0)
+
+
+def test_the_meeting_does_catch_a_device_without_a_lock(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The broken twin: the same threads, and a lock that locks nothing."""
+
+    class NoLock:
+        def __enter__(self) -> None: ...
+        def __exit__(self, *_: object) -> None: ...
+
+    monkeypatch.setattr("sfumato.local.device.Lock", NoLock)
+    device = Device(sf.local.protocol("grr", domain=range(100), epsilon=1), budget=1)
+    device._state = Meeting(device._state, 20)
+    with ThreadPoolExecutor(2) as pool:
+        assert sum(pool.map(_sent, [device] * 2, range(2))) == 2
+
+
+def in_a_child(work: Callable[[], str]) -> str:
+    """What a forked child found."""
+    told = multiprocessing.get_context("fork").SimpleQueue()
+
+    def child() -> None:
+        try:
+            told.put(work())
+        except Exception as error:  # noqa: BLE001 - told to the parent, which compares
+            told.put(str(error))
+
+    process = multiprocessing.get_context("fork").Process(target=child)
+    process.start()
+    process.join(20)
+    assert process.exitcode == 0
+    return str(told.get())
+
+
+def test_a_forked_child_has_no_budget_of_its_own() -> None:
+    device = Device(sf.local.protocol("grr", domain=["a", "b"], epsilon=1))
+    told = in_a_child(lambda: str(device.report("a")))
+    assert told.startswith("this device was made in another process")
+    assert 'Give it a file that both share, e.g. path="device.json"' in told
+    assert device.report("a") == device.report("a")
+
+
+def test_a_forked_child_shares_the_file(tmp_path: Path) -> None:
+    protocol = sf.local.protocol("grr", domain=range(100), epsilon=1)
+    device = Device(protocol, budget=1, path=tmp_path / "device.json")
+    first = json.loads(in_a_child(lambda: json.dumps(device.report(1))))
+    assert device.report(1) == first
+    assert "costs epsilon 1; this device has 0 left of 1" in in_a_child(lambda: str(device.report(2)))
+
+
+def test_a_child_forked_while_the_file_is_held_keeps_nobody_waiting(tmp_path: Path) -> None:
+    """It has the handle of the lock and never closes it; a thread it does not have holds the lock inside."""
+    device = Device(sf.local.protocol("grr", domain=range(100), epsilon=1), path=tmp_path / "device.json")
+    held, done = Event(), Event()
+
+    def holding() -> None:
+        with device._held():
+            held.set()
+            done.wait(20)
+
+    with ThreadPoolExecutor(2) as pool:
+        waiting = pool.submit(holding)
+        held.wait(20)
+        alive, stay = os.pipe()
+        child = os.fork()
+        if child == 0:
+            os.close(stay)
+            os.read(alive, 1)  # until the parent closes its end
+            signal.alarm(20)
+            device.report(1)
+            os._exit(0)
+        done.set()
+        waiting.result(20)
+        report = pool.submit(device.report, 1)
+        try:
+            assert report.result(20)["report"] in range(100)
+        finally:
+            os.close(stay)
+            _, status = os.waitpid(child, 0)
+            os.close(alive)
+    assert status == 0
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, pickle.dumps])
+def test_a_budget_is_not_copied(copied: Callable[[Device], object]) -> None:
+    device = Device(sf.local.protocol("grr", domain=["a", "b"], epsilon=1))
+    with pytest.raises(UsageError, match="not copied or pickled: both would spend"):
+        copied(device)
+
+
+def test_one_file_has_one_budget_whatever_it_is_called(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    protocol = sf.local.protocol("grr", domain=range(100), epsilon=1)
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "link.json").symlink_to(tmp_path / "device.json")
+    monkeypatch.chdir(tmp_path)
+    by_name = Device(protocol, budget=1, path="device.json")
+    by_link = Device(protocol, budget=1, path="link.json")
+    by_link.report(1)
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    with pytest.raises(BudgetExceeded):
+        by_name.report(2)
+    with pytest.raises(BudgetExceeded):
+        by_link.report(2)

@@ -25,6 +25,7 @@ FOUND = "tests/kernel/test_bounds.py"
 CERTIFY, SENSITIVITY = "tests/kernel/test_certify.py", "tests/threats/test_sensitivity.py"
 WORST = SENSITIVITY + "::test_the_worst_change_is_the_certified_one"
 BULK, GATE, LEDGER = "tests/kernel/test_bulk.py", "tests/kernel/test_gate.py", "tests/ledger/test_ledger.py"
+TICKS = "tests/engines/test_limits.py::test_a_session_answers_and_fails_at_ticks"
 RANKS, LINES = "tests/kernel/test_ranks.py", "tests/kernel/test_rank_lines.py"
 
 PLANTED = (
@@ -473,5 +474,30 @@ PLANTED = (
         "result = Fraction(value).limit_denominator(10**6)",
         "a sensitivity of 0.0000014 becomes 0.000001, and its noise shrinks with it",
         ("tests/schema/test_numbers.py",),
+    ),
+    # ---- when an answer leaves
+    Mutant(
+        "answers-leave-when-ready",
+        "session.py",
+        "with leaving_at_a_tick():",
+        "if True:",
+        "the clock tells to the microsecond how long the engine took with somebody's rows",
+        (TICKS,),
+    ),
+    Mutant(
+        "ticks-nobody-waits-for",
+        "engines/ticks.py",
+        "leave = start + next_tick(clock() - start)",
+        "leave = clock()",
+        "answers leave as soon as they are ready, whatever the ticks are",
+        (TICKS,),
+    ),
+    Mutant(
+        "failures-leave-at-once",
+        "engines/ticks.py",
+        "    finally:\n",
+        "    except ZeroDivisionError:\n        raise\n    else:\n",
+        "a question that fails tells to the microsecond when it met the row that made it fail",
+        (TICKS,),
     ),
 )

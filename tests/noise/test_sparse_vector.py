@@ -1,6 +1,7 @@
 """Above-threshold: the exact law of all answer patterns, its loss, and the famous ways to get it wrong."""
 
 import inspect
+import multiprocessing
 import types
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
@@ -409,3 +410,26 @@ def test_values_that_are_refused_and_not_shown(value: object) -> None:
 def test_monotone_is_a_boolean() -> None:
     with pytest.raises(UsageError, match="monotone"):
         noise.above_threshold([1], 0, sensitivity=1, epsilon=1, monotone="yes")
+
+
+def test_a_forked_child_cannot_go_on_with_the_same_noise() -> None:
+    """Parent and child would each say yes `count` times, with the same noise for different values."""
+    begun = noise.above_threshold_stream(iter([0] * 10), 10**6, sensitivity=1, epsilon=1)
+    unbegun = noise.above_threshold_stream(iter([0] * 10), 10**6, sensitivity=1, epsilon=1)
+    next(begun)
+    told = multiprocessing.get_context("fork").SimpleQueue()
+
+    def child() -> None:
+        for stream in (begun, unbegun):
+            try:
+                told.put(str(next(stream)))
+            except UsageError as error:
+                told.put(error.message)
+
+    process = multiprocessing.get_context("fork").Process(target=child)
+    process.start()
+    process.join(20)
+    for _ in range(2):
+        assert told.get().startswith("this stream of answers was begun in another process")
+    assert list(begun) == [False] * 9
+    assert list(unbegun) == [False] * 10

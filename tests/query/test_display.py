@@ -248,7 +248,7 @@ def test_no_name_and_no_key_runs_as_a_script(monkeypatch: pytest.MonkeyPatch) ->
     }
     assert any(EVIL in cell.text for cell in fragment.all("td"))
     # The same check finds a page that forgets to escape.
-    monkeypatch.setattr("sfumato.plots.page.escape", lambda text, quote=True: text)
+    monkeypatch.setattr("sfumato.plots.page.html_escape", lambda text: text)
     broken = read(answer._repr_html_())
     assert broken.all("script")
 

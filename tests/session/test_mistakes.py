@@ -73,6 +73,8 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ("table", 7, "a name of type int"),
         ("source_table", 7, "source_table cannot be of type int"),
         ("source_table", "people", "source_table"),
+        ("version", 7, "version cannot be of type int"),
+        ("version", "", "'' is not a usable name"),
         ("source", None, "a value of type NoneType"),
         ("source", 7, "a value of type int"),
         ("source", {"age": [1]}, "a value of type dict"),

@@ -1,6 +1,7 @@
 """Filters: they let an analyst choose every next price after seeing earlier answers, and never let the sum pass.
 
-A filter is a value: `grant` gives the filter after the charge, or refuses. Amounts are exact rationals, so that a
+A filter is a value: `grant` gives the filter after the charge, or refuses. It remembers nothing: who shares one between
+threads or processes hands on the newest, or keeps a ledger (`sf.open`). Amounts are exact rationals, so that a
 thousand thirds never drift. A privacy loss distribution is no filter. Proof: docs/proofs/composition.md, "Filters"
 """
 

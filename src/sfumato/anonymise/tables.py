@@ -16,6 +16,7 @@ from sfumato.anonymise.wordings import (
     column_repeated,
     column_unknown,
     columns_not_listed,
+    file_kind_unknown,
     file_not_understood,
     file_not_written,
     frame_missing,
@@ -24,7 +25,7 @@ from sfumato.anonymise.wordings import (
     output_kind_unknown,
     table_empty,
 )
-from sfumato.errors import file_kind_unknown, file_missing
+from sfumato.errors import file_missing
 
 Kind = Literal["arrow", "pandas", "polars", "rows"]
 SEPARATORS = ",;\t|"

@@ -21,6 +21,10 @@ def table_empty() -> UsageError:
     return UsageError("the table has no rows.", "Pass a table with at least one row.")
 
 
+def file_kind_unknown(path: str) -> DataUnreadable:
+    return DataUnreadable(f"{path} is neither .csv nor .parquet.", "Convert it to one of these.")
+
+
 def file_not_understood(path: str, reason: str) -> DataUnreadable:
     return DataUnreadable(f"{path} cannot be read: {reason}.", "Mend the file and try again.")
 

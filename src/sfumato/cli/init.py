@@ -13,6 +13,7 @@ from sfumato.errors import Refused, policy_exists
 from sfumato.query.sql import parse
 from sfumato.schema.columns import Float
 from sfumato.schema.draft import draft_policy
+from sfumato.visible import visible
 
 app = typer.Typer(add_completion=False)
 
@@ -42,8 +43,8 @@ def init(
     name = table.stem if source_table is None else source_table.rpartition(".")[2]
     drafted = draft_policy(source, name, columns, source_table, private_bounds=None if part is None else str(part))
     write(drafted, target)
-    typer.echo(f"Wrote {target}. Declare bounds and categories there, then ask, e.g.:")
-    typer.echo(f"  sfumato ask {shlex.quote(str(target))} {_typed(_counting(name))} --spend 0.1")
+    typer.echo(visible(f"Wrote {target}. Declare bounds and categories there, then ask, e.g.:"))
+    typer.echo(visible(f"  sfumato ask {shlex.quote(str(target))} {_typed(_counting(name))} --spend 0.1"))
 
 
 def _counting(table: str) -> str:

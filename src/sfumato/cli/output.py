@@ -17,7 +17,9 @@ from rich.table import Table
 from rich.text import Text
 
 from sfumato.errors import UsageError, not_a_number
+from sfumato.visible import visible, visible_json, visible_lines
 
+FORMULAS = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
 SMALL = 0.1  # below it two digits are shown, wherever they begin
 
 
@@ -49,32 +51,29 @@ def working(message: str) -> AbstractContextManager[Any]:
 
 
 def as_json(content: Any) -> str:
-    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+    return visible_json(json.dumps(content, indent=2, ensure_ascii=False)) + "\n"
 
 
 def as_csv(columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> str:
     buffer = io.StringIO()
     cells = [[_cell(name) for name in columns], *([_cell(row[name]) for name in columns] for row in rows)]
-    # The module quotes a carriage return only where it ends lines.
-    odd = any("\r" in cell for line in cells for cell in line if isinstance(cell, str))
-    writer = csv.writer(buffer, lineterminator="\n", quoting=csv.QUOTE_ALL if odd else csv.QUOTE_MINIMAL)
-    writer.writerows(cells)
+    csv.writer(buffer, lineterminator="\n").writerows(cells)
     return buffer.getvalue()
 
 
 def as_table(columns: Sequence[str], rows: Sequence[Mapping[str, Any]], *, title: str = "", footer: str = "") -> str:
     boxes = box.HEAVY_HEAD if (sys.stdout.encoding or "").lower().startswith("utf") else box.ASCII
-    table = Table(title=title or None, title_justify="left", header_style="bold", box=boxes)
+    table = Table(title=Text(visible(title)) if title else None, title_justify="left", header_style="bold", box=boxes)
     for name in columns:
         numeric = any(isinstance(row[name], int | float) for row in rows)
-        table.add_column(Text(name), justify="right" if numeric else "left")
+        table.add_column(Text(visible(name)), justify="right" if numeric else "left")
     for row in rows:
         table.add_row(*(Text(_shown(row[name])) for name in columns))
     wide = not sys.stdout.isatty()
     console = Console(file=io.StringIO(), width=200 if wide else None, highlight=False, color_system=None)
     console.print(table)
     if footer:
-        console.print(footer, soft_wrap=True, markup=False)
+        console.print(visible_lines(footer), soft_wrap=True, markup=False)
     text = console.file.getvalue()  # type: ignore[attr-defined]
     return "\n".join(line.rstrip() for line in text.splitlines()) + "\n"
 
@@ -92,9 +91,12 @@ def write(text: str, output: Path | None) -> None:
 def _shown(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.2g}" if 0 < abs(value) < SMALL else f"{value:,.2f}"
-    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else visible(str(value))
 
 
 def _cell(value: Any) -> Any:
-    """A text that a spreadsheet would run as a formula is marked as text."""
-    return "'" + value if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r") else value
+    """A text as people see it; one that a spreadsheet would run as a formula is marked as text."""
+    if not isinstance(value, str):
+        return value
+    shown = visible(value)
+    return "'" + shown if shown.lstrip(" ").startswith(FORMULAS) else shown

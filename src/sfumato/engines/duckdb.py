@@ -29,6 +29,8 @@ Fetched = TypeVar("Fetched")
 # rows (docs/decisions/0005-statistics-and-nan.md). A filter inside the scan skips blocks of rows where nobody fits: one
 # person would decide how long a question takes (docs/decisions/0008-the-time-of-a-question.md).
 DISTRUSTED = "statistics_propagation,filter_pushdown,join_filter_pushdown"
+# Begins no path and no fingerprint, so that no name an owner gives is that of a file.
+NAMED = "named "
 
 
 class DuckDBEngine:
@@ -37,12 +39,19 @@ class DuckDBEngine:
     dialect = "duckdb"
 
     def __init__(
-        self, source: object, schema: Schema, *, source_table: str | None = None, limits: Limits | None = None
+        self,
+        source: object,
+        schema: Schema,
+        *,
+        source_table: str | None = None,
+        limits: Limits | None = None,
+        version: str | None = None,
     ) -> None:
         self._pid = os.getpid()
         self._closed = False
         self._one_at_a_time = Lock()
         self._limits = limits or Limits()
+        self._named = version
         self._connection = duckdb.connect(":memory:")
         self._clean_up = finalize(self, _remove, private := tempfile.mkdtemp(prefix="sfumato-"), self._pid)
         self._set_limits(Path(private))
@@ -59,13 +68,15 @@ class DuckDBEngine:
     def version(self) -> str:
         """Names the state of the data: path, size and modification time, or the content of a frame.
 
+        Where the owner gave it a name, that is all it says, and nothing else can be called the same.
         A file scanned in place is looked at anew; one that has gone is reported here, before anything is charged.
         """
         if self._closed:
             raise session_closed()
         if self._pid != os.getpid():
             raise session_of_another_process()
-        return "\n".join(table.version(self._execute) for table in self._tables)
+        found = "\n".join(table.version(self._execute) for table in self._tables)
+        return found if self._named is None else f"{NAMED}{self._named}"
 
     def run(self, sql: str) -> list[tuple[Any, ...]]:
         """The rows of a query; a failure, of whatever cause, has one text and says nothing about the data."""

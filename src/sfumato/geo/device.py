@@ -113,7 +113,7 @@ class Device:
 
     @contextmanager
     def _locked(self) -> Iterator[dict[str, Any]]:
-        """The state, while no other process can change it."""
+        """The state, while no other thread or process can change it: each opens the lock for itself."""
         guard = self.path.with_name(self.path.name + ".lock")
         try:
             handle = os.open(guard, os.O_RDWR | os.O_CREAT, 0o600)
@@ -123,6 +123,7 @@ class Device:
             fcntl.flock(handle, fcntl.LOCK_EX)
             yield self._load()
         finally:
+            fcntl.flock(handle, fcntl.LOCK_UN)  # a child forked meanwhile has the handle, and with it the lock
             os.close(handle)
 
     def _load(self) -> dict[str, Any]:
@@ -171,4 +172,5 @@ def device(
     """
     cell = mechanism.radius_m / 4 if place_m is None else exact_positive(place_m, "place_m")
     limit = None if total is None else exact_positive(total, "total")
-    return Device(Path(path).absolute(), mechanism, exact_positive(per_day, "per_day"), limit, cell)
+    # Resolved: a second name for the file would be a second budget.
+    return Device(Path(os.path.realpath(path)), mechanism, exact_positive(per_day, "per_day"), limit, cell)

@@ -7,7 +7,8 @@ from contextlib import contextmanager
 from fractions import Fraction
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from threading import Lock
+from typing import Any, NoReturn, SupportsIndex
 
 import numpy as np
 
@@ -15,8 +16,10 @@ from sfumato.kernel.entropy import Entropy, SystemEntropy
 from sfumato.local.protocol import Protocol
 from sfumato.local.rappor import Rappor
 from sfumato.local.wordings import (
+    device_copied,
     device_differs,
     device_fresh_needs_budget,
+    device_of_another_process,
     device_spent,
     device_unreadable,
     protocol_unknown,
@@ -34,6 +37,8 @@ class Device:
 
     Claim: whatever is sent, the values are protected by at most the budget. With "memo" this speaks of two histories
     with the same pattern: *that* a value changed or came back may be seen, what it was is protected.
+    This holds for all threads together, and with a file for all processes. Without one, a forked child would have a
+    budget of its own: there the device refuses, as it refuses to be copied or pickled.
     Needs: the file, if there is one, is kept; charges are on disk before a report leaves.
     Proof: docs/proofs/local-device.md
     """
@@ -55,7 +60,9 @@ class Device:
         # ln 3 is no fraction: the double above it is charged.
         self._cost = getattr(protocol.scheme, "price", None) or Fraction(protocol.epsilon)
         self._limit = self._cost if budget is None else exact_positive(budget, "budget")
-        self._path = None if path is None else Path(path)
+        # One file, whatever it is called from where: a second name would be a second budget.
+        self._path = None if path is None else Path(os.path.realpath(path))
+        self._process, self._one_at_a_time = os.getpid(), Lock()
         self._entropy = SystemEntropy() if entropy is None else entropy
         self._state: dict[str, Any] = {
             "protocol": self._client.fingerprint,
@@ -93,6 +100,10 @@ class Device:
                 self._store()
             return {"protocol": self._client.fingerprint, "report": self._shown(kept[key])}
 
+    def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
+        """A copy would have the whole budget once more."""
+        raise device_copied()
+
     def _drawn(self, encoded: Any) -> Any:
         """What is kept: the report, or RAPPOR's permanent response."""
         scheme = self._scheme
@@ -118,25 +129,22 @@ class Device:
 
     @contextmanager
     def _held(self) -> Iterator[None]:
-        """The state as it is on disk, for this process alone until it is stored."""
-        if self._path is None:
-            yield
-            return
-        try:
-            lock = os.open(self._path.with_name(self._path.name + ".lock"), os.O_CREAT | os.O_RDWR, 0o600)
-        except OSError as error:
-            raise device_unreadable(str(error.strerror).lower()) from None
-        try:
-            if os.name == "posix":
-                fcntl = import_module("fcntl")
-                fcntl.flock(lock, fcntl.LOCK_EX)
-            if self._path.exists():
-                self._load()
-            else:
-                self._store()
-            yield
-        finally:
-            os.close(lock)
+        """The state as it is on disk, for this thread alone until it is stored."""
+        if self._process != os.getpid():
+            if self._path is None:
+                raise device_of_another_process()
+            # The lock may have been held at the fork, by a thread that the child does not have.
+            self._process, self._one_at_a_time = os.getpid(), Lock()
+        with self._one_at_a_time:
+            if self._path is None:
+                yield
+                return
+            with _locked(self._path):
+                if self._path.exists():
+                    self._load()
+                else:
+                    self._store()
+                yield
 
     def _load(self) -> None:
         try:
@@ -168,3 +176,22 @@ class Device:
                     os.close(folder)
         except OSError as error:
             raise device_unreadable(f"it cannot be written, {str(error.strerror).lower()}") from None
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """While no other process holds the file of a device."""
+    try:
+        handle = os.open(path.with_name(path.name + ".lock"), os.O_CREAT | os.O_RDWR, 0o600)
+    except OSError as error:
+        raise device_unreadable(str(error.strerror).lower()) from None
+    fcntl = import_module("fcntl") if os.name == "posix" else None
+    try:
+        if fcntl is not None:
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        # A child forked meanwhile has the handle too: the lock would last as long as the child.
+        if fcntl is not None:
+            fcntl.flock(handle, fcntl.LOCK_UN)
+        os.close(handle)

@@ -153,6 +153,20 @@ def device_unreadable(reason: str) -> DataUnreadable:
     )
 
 
+def device_of_another_process() -> UsageError:
+    return UsageError(
+        "this device was made in another process, and its budget is only in memory: both would spend it.",
+        'Give it a file that both share, e.g. path="device.json", or make a device in each process for its own person.',
+    )
+
+
+def device_copied() -> UsageError:
+    return UsageError(
+        "a device is not copied or pickled: both would spend its budget.",
+        'Pass the device itself, or make another one on the same file, e.g. path="device.json".',
+    )
+
+
 def device_fresh_needs_budget() -> UsageError:
     return UsageError(
         "a fresh report each time needs a budget.", 'Say e.g. budget=4, or keep the default repeat="memo".'

@@ -1,5 +1,6 @@
 """Which values of a long stream lie above a threshold, paid by the number of times the answer is yes."""
 
+import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
@@ -15,7 +16,7 @@ from sfumato.kernel.mechanisms import DiscreteLaplace, Event
 from sfumato.noise.grid import Grid
 from sfumato.noise.selection import _flag
 from sfumato.noise.values import real_entries
-from sfumato.noise.wordings import stream_unusable
+from sfumato.noise.wordings import stream_forked, stream_unusable
 from sfumato.schema.numbers import Number, exact, exact_positive, whole
 
 Values = Iterable[Number] | npt.NDArray[Any]
@@ -80,11 +81,19 @@ class SparseVector:
         return self.threshold_noise.error(1 - missed) + self.value_noise.error(1 - missed / values)
 
     def answers(self, values: Iterable[int], threshold: int, entropy: Entropy) -> Iterator[bool]:
-        """One answer a value. The next value is not asked for before the answer to the last one was taken."""
+        """One answer a value. The next value is not asked for before the answer to the last one was taken.
+
+        A forked child would go on with the same count and the same noise: it is refused.
+        """
+        return self._answers(values, threshold, entropy, os.getpid())
+
+    def _answers(self, values: Iterable[int], threshold: int, entropy: Entropy, process: int) -> Iterator[bool]:
         noisy_threshold = threshold + int(discrete_laplace(self.threshold_noise.scale, 1, entropy)[0])
         fresh = _stream(self.value_noise.scale, entropy)
         left = self.count
         for value in values:
+            if os.getpid() != process:
+                raise stream_forked()
             above = value + next(fresh) >= noisy_threshold
             left -= above
             yield above

@@ -161,6 +161,13 @@ def stream_unusable() -> UsageError:
     )
 
 
+def stream_forked() -> UsageError:
+    return UsageError(
+        "this stream of answers was begun in another process: both would go on with the same noise.",
+        "Take the answers where the stream was begun, or begin a new one, which costs epsilon again.",
+    )
+
+
 def classical_outside_proof(shown: str) -> UsageError:
     return UsageError(
         f"the classical Gaussian bound is proved for epsilon below 1 only, not for {shown}.",

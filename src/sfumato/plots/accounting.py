@@ -12,6 +12,7 @@ from typing import Any
 from sfumato.errors import UsageError, missing_extra
 from sfumato.plots.page import Figure, Section, Table, page, write_page
 from sfumato.plots.style import FILL, GRID, INK, MIST, RUST, figure, legend_above, plain, plotly
+from sfumato.visible import visible
 
 PICTURES = (".png", ".svg")
 COLOURS = {
@@ -266,7 +267,7 @@ def _draw(panel: Panel, axis: Any) -> None:
 
 def _literal(text: str) -> str:
     """Matplotlib reads dollar signs as formulas."""
-    return text.replace("$", r"\$")
+    return visible(text).replace("$", r"\$")
 
 
 def _numbers(panel: Panel) -> Table | None:

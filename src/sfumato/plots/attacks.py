@@ -10,6 +10,7 @@ from sfumato.errors import UsageError, missing_extra
 from sfumato.plots.accounting import DOTS_AN_INCH
 from sfumato.plots.bars import percent
 from sfumato.plots.style import FILL, GRID, INK, MIST, RUST, figure, legend_above, percent_ticks, plain, plotly
+from sfumato.visible import visible
 
 LINE = 54
 WIDTH, LINE_INCHES = 8.0, 0.62
@@ -89,7 +90,7 @@ def save_picture(title: str, bars: Sequence[Success], path: Path) -> None:
             color=INK,
             fontsize=9,
         )
-    axis.set_yticks(list(places), [bar.label.replace("$", r"\$") for bar in bars], color=INK)
+    axis.set_yticks(list(places), [visible(bar.label).replace("$", r"\$") for bar in bars], color=INK)
     axis.invert_yaxis()
     axis.set_xlim(0, 1.1)
     axis.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0 %", "25 %", "50 %", "75 %", "100 %"])
@@ -97,7 +98,7 @@ def save_picture(title: str, bars: Sequence[Success], path: Path) -> None:
     axis.set_axisbelow(True)
     axis.spines[["top", "right"]].set_visible(False)
     axis.legend(frameon=False, fontsize=9, loc="upper center", bbox_to_anchor=(0.5, -0.1), ncols=2)
-    axis.set_title(title.replace("$", r"\$"), fontsize=12, color=INK)
+    axis.set_title(visible(title).replace("$", r"\$"), fontsize=12, color=INK)
     with agg.rc_context({"svg.fonttype": "none", "svg.hashsalt": "sfumato"}):
         try:
             drawn.savefig(path, dpi=DOTS_AN_INCH, metadata={"Date": None} if path.suffix.lower() == ".svg" else None)

@@ -11,6 +11,7 @@ from sfumato.errors import UsageError, missing_extra
 from sfumato.plots.accounting import COLOURS
 from sfumato.plots.page import Figure, Section, page, write_page
 from sfumato.plots.style import GRID, INK, figure, legend_above, plain, plotly
+from sfumato.visible import visible
 
 METRES_A_DEGREE = 111_195.0
 HEAT = ((0.0, "#ffffff"), (0.15, "#e4e5f4"), (0.45, "#7c83c8"), (0.75, "#8e4f8b"), (1.0, "#c2562f"))
@@ -202,4 +203,4 @@ def _write_picture(drawn: Map, path: Path) -> None:
 
 def _literal(text: str) -> str:
     """Matplotlib reads dollar signs as formulas."""
-    return text.replace("$", r"\$")
+    return visible(text).replace("$", r"\$")

@@ -1,7 +1,8 @@
 """A report in one file: text, tables and plots that work without a network.
 
-Every text is escaped, so that a name can hold a script without running it. A content security policy says the same to
-the browser a second time: nothing is fetched from anywhere, and no script runs but the two that are written here.
+Every text is escaped, so that a name can hold a script without running it, and signs nobody sees without turning round
+what stands beside it. A content security policy says the same to the browser a second time: nothing is fetched from
+anywhere, and no script runs but the two that are written here.
 """
 
 import json
@@ -10,13 +11,14 @@ from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
-from html import escape
+from html import escape as html_escape
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, assert_never
 
 from sfumato.errors import UsageError
 from sfumato.plots.style import plotly
+from sfumato.visible import visible, visible_lines
 
 Cell = str | int | float
 # A text that is a number for its sign or unit; plain digits may be a zip code.
@@ -66,22 +68,27 @@ class Section:
     blocks: Sequence[Block]
 
 
+def escaped(text: str) -> str:
+    """A text that can neither become markup nor hide or move what stands around it."""
+    return html_escape(visible(text))
+
+
 def page(title: str, sections: Sequence[Section], *, lead: Sequence[Block] = (), footer: str = "") -> str:
     """One HTML document. It needs Plotly only if there is a figure, and then holds plotly.js once."""
     opening = "".join(_block(block) for block in lead)
     body = "".join(_section(number, section) for number, section in enumerate(sections, start=1))
     contents = "".join(
-        f'<li><a href="#section-{number}">{escape(section.title)}</a></li>'
+        f'<li><a href="#section-{number}">{escaped(section.title)}</a></li>'
         for number, section in enumerate(sections, start=1)
     )
     blocks = [*lead, *(block for section in sections for block in section.blocks)]
     drawn = any(isinstance(block, Figure) for block in blocks)
     scripts = [plotly("offline").get_plotlyjs(), _asset("page.js")] if drawn else []
     parts = [
-        f"<h1>{escape(title)}</h1>\n{opening}",
+        f"<h1>{escaped(title)}</h1>\n{opening}",
         f'<nav aria-label="Contents"><ol>{contents}</ol></nav>\n' if sections else "",
         body,
-        f"<footer>{escape(footer)}</footer>\n" if footer else "",
+        f"<footer>{escaped(footer)}</footer>\n" if footer else "",
     ]
     return (
         f'<!DOCTYPE html>\n<html lang="en">\n<head>\n{_head(title, scripts)}</head>\n<body>\n'
@@ -108,26 +115,26 @@ def _head(title: str, scripts: Sequence[str]) -> str:
         '<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escape(title)}</title>\n<style>\n{_asset('page.css')}</style>\n"
+        f"<title>{escaped(title)}</title>\n<style>\n{_asset('page.css')}</style>\n"
     )
 
 
 def _section(number: int, section: Section) -> str:
     blocks = "".join(_block(block) for block in section.blocks)
-    return f'<section id="section-{number}">\n<h2>{escape(section.title)}</h2>\n{blocks}</section>\n'
+    return f'<section id="section-{number}">\n<h2>{escaped(section.title)}</h2>\n{blocks}</section>\n'
 
 
 def _block(block: Block) -> str:
     match block:
         case str():
-            return f"<p>{escape(block)}</p>\n"
+            return f"<p>{escaped(block)}</p>\n"
         case Table():
             return table(block)
         case Code(text=text):
-            return f"<pre><code>{escape(text)}</code></pre>\n"
+            return f"<pre><code>{html_escape(visible_lines(text))}</code></pre>\n"
         case Facts(facts=facts):
             entries = "".join(
-                f"<div><dt>{escape(what)}</dt><dd>{escape(fact)}</dd></div>" for what, fact in facts.items()
+                f"<div><dt>{escaped(what)}</dt><dd>{escaped(fact)}</dd></div>" for what, fact in facts.items()
             )
             return f'<dl class="facts">{entries}</dl>\n'
         case Figure():
@@ -143,7 +150,8 @@ def _figure(block: Figure) -> str:
     height = int(content.get("layout", {}).get("height") or 360)
     numbers = f"<details><summary>The numbers</summary>{table(block.numbers)}</details>" if block.numbers else ""
     return (
-        f'<figure>\n<figcaption>{escape(block.takeaway)}</figcaption>\n<div class="plot" style="min-height:{height}px">'
+        f"<figure>\n<figcaption>{escaped(block.takeaway)}</figcaption>\n"
+        f'<div class="plot" style="min-height:{height}px">'
         f'<script type="application/json">{data}</script>'
         "<noscript>The plot needs JavaScript; the numbers below do not.</noscript></div>\n"
         f"{numbers}</figure>\n"
@@ -152,7 +160,7 @@ def _figure(block: Figure) -> str:
 
 def table(content: Table) -> str:
     """The HTML of one table, every cell escaped."""
-    caption = f"<caption>{escape(content.caption)}</caption>" if content.caption else ""
+    caption = f"<caption>{escaped(content.caption)}</caption>" if content.caption else ""
     numeric = [
         bool(content.rows) and all(_is_number(row[place]) for row in content.rows)
         for place in range(len(content.columns))
@@ -170,7 +178,7 @@ def _is_number(cell: Cell) -> bool:
 
 
 def _cell(tag: str, text: str, right: bool) -> str:
-    return f'<{tag} class="number">{escape(text)}</{tag}>' if right else f"<{tag}>{escape(text)}</{tag}>"
+    return f'<{tag} class="number">{escaped(text)}</{tag}>' if right else f"<{tag}>{escaped(text)}</{tag}>"
 
 
 def _shown(cell: Cell) -> str:

@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import Any
 
 from sfumato.errors import missing_extra
+from sfumato.visible import visible
 
 INK = "#3b3a52"
 FILL = "#7c83c8"
@@ -25,7 +26,7 @@ def plotly(module: str = "graph_objects") -> Any:
 
 def plain(text: object) -> str:
     """A label that is shown as it is written: Plotly would read tags in it, links included."""
-    return escape(str(text), quote=False)
+    return escape(visible(str(text)), quote=False)
 
 
 def figure(

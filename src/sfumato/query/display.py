@@ -2,13 +2,13 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from sfumato.plots.page import Block, Code, Facts, Figure, Section, Table, page, table
+from sfumato.plots.page import Block, Code, Facts, Figure, Section, Table, escaped, page, table
 from sfumato.query.notes import price_in_words
 from sfumato.query.picture import heights, is_drawable, picture
+from sfumato.visible import visible
 
 if TYPE_CHECKING:
     from sfumato.query.finish import Answer
@@ -171,7 +171,7 @@ def sentences(answer: "Answer", confidence: float) -> list[str]:
     ]
     if answer.more is not None:
         lines.append(more_in_words(answer.more))
-    return [*lines, *answer.notes]
+    return [visible(line) for line in (*lines, *answer.notes)]
 
 
 def more_in_words(more: int) -> str:
@@ -184,20 +184,21 @@ def as_text(answer: "Answer", confidence: float) -> str:
     """A table in plain characters and the sentences under it."""
     lines = _lines(*readable(answer, confidence))
     for part in listed(answer, confidence, MOST_LISTED):
-        lines += ["", f"{part.column}:", *_lines(part.columns, part.rows), *part.rest]
+        lines += ["", f"{visible(part.column)}:", *_lines(part.columns, part.rows), *part.rest]
     return "\n".join([*lines, *sentences(answer, confidence)])
 
 
 def _lines(columns: list[str], rows: list[dict[str, Any]]) -> list[str]:
-    cells = [[_shown(row[name]) for name in columns] for row in rows]
+    cells = [[visible(_shown(row[name])) for name in columns] for row in rows]
+    head = [visible(name) for name in columns]
     right = [all(isinstance(row[name], int | float) or row[name] == NONE for row in rows) for name in columns]
-    widths = [max(len(line[place]) for line in [columns, *cells]) for place in range(len(columns))]
+    widths = [max(len(line[place]) for line in [head, *cells]) for place in range(len(columns))]
     return [
         "  ".join(
             cell.rjust(width) if numeric else cell.ljust(width)
             for cell, width, numeric in zip(line, widths, right, strict=True)
         ).rstrip()
-        for line in [columns, ["─" * width for width in widths], *cells]
+        for line in [head, ["─" * width for width in widths], *cells]
     ]
 
 
@@ -206,7 +207,7 @@ def as_fragment(answer: "Answer", confidence: float) -> str:
     shown, hidden = _table(answer, confidence, MOST_IN_NOTEBOOK)
     lines = [*hidden, *sentences(answer, confidence)]
     bins = "".join(table(block) for block in _bins(answer, confidence, MOST_IN_NOTEBOOK) if isinstance(block, Table))
-    return f"<div>{table(shown)}{bins}<p><small>{'<br>'.join(escape(line) for line in lines)}</small></p></div>"
+    return f"<div>{table(shown)}{bins}<p><small>{'<br>'.join(map(escaped, lines))}</small></p></div>"
 
 
 def as_page(answer: "Answer", confidence: float) -> str:

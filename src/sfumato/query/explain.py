@@ -28,6 +28,7 @@ from sfumato.query.finish import CONFIDENCE
 from sfumato.query.notes import notes, price_in_words
 from sfumato.query.outputs import expected_error
 from sfumato.query.rewrite import FoundMeanColumn, KeyColumn, MeanColumn, ModeColumn, OutputColumn, SpreadColumn
+from sfumato.visible import visible_lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +104,7 @@ class Explanation:
             unknown = "none" if name in self.without_error else "depends on the answer"
             lines += [f"  {name}: " + (f"±{error:.6g}" if error is not None else unknown)]
         lines += ["Not covered by error bars:", *(f"  {note}" for note in self.notes)] if self.notes else []
-        return "\n".join([*lines, "SQL:", self.sql])
+        return visible_lines("\n".join([*lines, "SQL:", self.sql]))
 
     def _repr_html_(self) -> str:
         return f"<pre>{escape(str(self))}</pre>"

@@ -21,6 +21,7 @@ from sfumato.query.picture import picture
 from sfumato.query.rewrite import KeyColumn, OutputColumn
 from sfumato.query.script import Repeat
 from sfumato.query.wordings import no_script
+from sfumato.visible import visible
 
 CONFIDENCE = 0.95
 
@@ -187,9 +188,12 @@ def finish(
         when=when,
         receipt=release.entry,
         more=more,
-        notes=(
-            *notes(certified, columns),
-            *found_bounds(certified, columns, rows, [release.values[group] for group in order]),
+        notes=tuple(
+            visible(note)  # it may name a group
+            for note in (
+                *notes(certified, columns),
+                *found_bounds(certified, columns, rows, [release.values[group] for group in order]),
+            )
         ),
         _numbers=(tuple(release.values[group] for group in order), columns, mechanisms),
         _repeat=repeat,

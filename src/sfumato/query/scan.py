@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 from math import ceil
 from typing import Any
 
@@ -11,7 +10,7 @@ from numpy.typing import NDArray
 
 from sfumato.ledger.terms import Amount
 from sfumato.plots.accounting import Band, Chart, Line, Mark, Panel, interactive
-from sfumato.plots.page import Table, table
+from sfumato.plots.page import Table, escaped, table
 from sfumato.query.sql_calls import MOST_BINS
 from sfumato.query.wordings import no_numbers, no_upper_end
 from sfumato.schema.columns import Column, Float, Int
@@ -89,7 +88,7 @@ class Scan:
         ]
         lines = [self.says(), "± at 95 %; values below 0 count as 0.", self.price()]
         shown = table(Table(["bound", "sum", "±"], rows))
-        return f"<div>{shown}<p><small>{'<br>'.join(escape(line) for line in lines)}</small></p></div>"
+        return f"<div>{shown}<p><small>{'<br>'.join(map(escaped, lines))}</small></p></div>"
 
     def thinned(self) -> Sequence[Point]:
         """A few points, evenly spread."""

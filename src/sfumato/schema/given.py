@@ -38,6 +38,13 @@ def check_name(name: object) -> None:
         raise unusable_name(repr(name), LONGEST_NAME)
 
 
+def check_version(version: object) -> None:
+    """What an owner calls the state of the data."""
+    check_kind(version, str | None, "version", 'version="2026-11"')
+    if version is not None:
+        check_name(version)
+
+
 def as_path(value: object, what: str, example: str) -> Path:
     """The path of a file that may or may not exist."""
     text = os.fspath(value) if isinstance(value, str | os.PathLike) else value

@@ -19,7 +19,7 @@ from sfumato.errors import (
 )
 from sfumato.schema.budget import Budget
 from sfumato.schema.columns import Category, Column, Date, Float, Identifier, Int, Text
-from sfumato.schema.given import as_path
+from sfumato.schema.given import as_path, check_version
 from sfumato.schema.limits import Limits
 from sfumato.schema.others import Lookup, Table
 from sfumato.schema.roles import ROLES
@@ -27,7 +27,7 @@ from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person, Row, Unit
 
 SECTIONS = {
-    "data": ("source", "table", "source_table"),
+    "data": ("source", "table", "source_table", "version"),
     "unit": ("kind", "id", "max_rows", "max_groups"),
     "budget": ("epsilon", "delta"),
     "ledger": ("path", "anchor"),
@@ -55,6 +55,7 @@ class Policy:
     roles: Mapping[str, str]
     source_table: str | None
     limits: Limits
+    version: str | None
 
 
 def load_policy(path: Path) -> Policy:
@@ -91,6 +92,7 @@ def load_policy(path: Path) -> Policy:
         roles=_roles(content.get("columns", {}), name),
         source_table=str(data["source_table"]) if "source_table" in data else None,
         limits=_limits(_section(content, "limits", name), name),
+        version=_version(data, name),
     )
 
 
@@ -112,6 +114,15 @@ def _file(path: Path, name: str, where: str, example: str) -> Path:
         return as_path(path, where.split()[-1], example)
     except UsageError as error:
         raise policy_wrong(name, where, error) from None
+
+
+def _version(data: Mapping[str, Any], name: str) -> str | None:
+    version = data.get("version")
+    try:
+        check_version(version)
+    except UsageError as error:
+        raise policy_wrong(name, "[data]", error) from None
+    return version
 
 
 def _section(content: Mapping[str, Any], section: str, name: str) -> Mapping[str, Any]:

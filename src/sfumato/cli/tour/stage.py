@@ -18,6 +18,8 @@ from rich.table import Table
 from rich.text import Text
 from rich.theme import Theme
 
+from sfumato.visible import visible, visible_lines
+
 WIDEST = 96
 BREATH_SECONDS = 0.15
 SCENE_SECONDS = 0.5
@@ -65,7 +67,7 @@ class Stage:
 
     def say(self, text: str, *, style: str = "") -> None:
         """A sentence. It is shown as it is: brackets in a name mean nothing."""
-        self._show(self._numbers(Text(text, style=style)))
+        self._show(self._numbers(Text(visible(text), style=style)))
         self._pause()
 
     def table(
@@ -73,7 +75,7 @@ class Stage:
     ) -> None:
         """A small table; a cell is a text, or a text and its style. Where space is short, one column gives way."""
         drawn = Table(box=box.SIMPLE_HEAD, header_style=SOFT, show_edge=False, pad_edge=False, collapse_padding=True)
-        texts = [[Text(*((cell,) if isinstance(cell, str) else cell)) for cell in row] for row in rows]
+        texts = [[_text(cell) for cell in row] for row in rows]
         widths = [max(len(name), *(len(row[place]) for row in texts)) for place, name in enumerate(columns)]
         excess = max(0, sum(widths) + COLUMN_GAP * (len(widths) - 1) + MARGIN - self._console.width)
         for name, width in zip(columns, widths, strict=True):
@@ -91,7 +93,9 @@ class Stage:
 
     def notice(self, title: str, text: str, *, style: str = BAD) -> None:
         """What the program said, word for word."""
-        self._show(Panel(Text(text), title=title, title_align="left", border_style=style, expand=False), above=1)
+        self._show(
+            Panel(Text(visible_lines(text)), title=title, title_align="left", border_style=style, expand=False), above=1
+        )
         self._pause()
 
     def command(self, text: str) -> None:
@@ -123,3 +127,8 @@ class Stage:
     def _pause(self, seconds: float = BREATH_SECONDS) -> None:
         if self._pauses:
             time.sleep(seconds)
+
+
+def _text(cell: Cell) -> Text:
+    text, style = (cell, "") if isinstance(cell, str) else cell
+    return Text(visible(text), style)

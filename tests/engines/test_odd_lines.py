@@ -1,0 +1,82 @@
+"""Which single lines make a whole CSV file unreadable: the list of docs/reference/sources.md, held to the engine."""
+
+from pathlib import Path
+
+import pytest
+
+from sfumato.engines.duckdb import DuckDBEngine
+from sfumato.errors import DataUnreadable
+from sfumato.schema.columns import Int, Text
+from sfumato.schema.table import Schema
+from sfumato.schema.unit import Row
+
+SCHEMA = Schema("people", Row(), {"age": Int(0, 99), "town": Text()})
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "sources.md"
+HEADER = b"age,town\n"
+MANY = 3000  # more than DuckDB looks at to guess anything
+OTHERS = b"".join(b"%d,Ulm\n" % (20 + i % 50) for i in range(MANY))
+FIELDS, UTF_8 = "its rows do not all have as many fields as its header", "it is not valid UTF-8"
+
+# As the page calls them, an example or several, and what is said.
+ODD: dict[str, tuple[list[bytes], str]] = {
+    "fewer fields than the header": ([b"30\n", b"  \n", b"30;Ulm\n"], FIELDS),
+    "more fields than the header, empty ones at its end aside": ([b"30,Ulm,x\n", b"30,Ulm,,x\n"], FIELDS),
+    "a quote that is never closed": ([b'30,"Ulm\n', b'30,"\n'], FIELDS),
+    "text after a closing quote": ([b'30,"Ulm"x\n', b'30,"Ul\\"m"\n'], FIELDS),
+    "bytes that are no UTF-8": ([b"30,Ul\xffm\n", b"30,\xed\xa0\x80\n"], UTF_8),
+    "more than 2,000,000 bytes": ([b"30," + b"x" * 2_000_001 + b"\n"], FIELDS),
+    "another line ending than the other lines": ([b"30,Ulm\r\n", b"30,Ulm\r"], FIELDS),
+    "a carriage return outside quotes": ([b"30,Ul\rm\n"], FIELDS),
+}
+HARMLESS = {
+    "an empty line": (b"\n", 0),
+    "nothing in a cell": (b",\n", 1),
+    "empty fields too many": (b"30,Ulm,,\n", 1),
+    "a quote inside": (b'30,Ul"m\n', 1),
+    "blanks around quotes": (b'30, "Ulm" \n', 1),
+    "line breaks inside quotes": (b'30,"Ul\nm\r\n\r"\n', 1),
+    "doubled quotes": (b'30,"Ul""m"\n', 1),
+    "NUL and other controls": (b"30,Ul\0m\x1a\x0c\x1b\n", 1),
+    "a byte order mark": (b"\xef\xbb\xbf30,Ulm\n", 1),
+    "no number": (b"x,Ulm\n", 1),
+    "2,000,000 bytes": (b"30," + b"x" * 1_999_996 + b"\n", 1),
+}
+
+
+def rows(folder: Path, *parts: bytes) -> int:
+    path = folder / "people.csv"
+    path.write_bytes(b"".join(parts))
+    engine = DuckDBEngine(path, SCHEMA)
+    try:
+        return int(engine.run("SELECT COUNT(*) FROM people")[0][0])
+    finally:
+        engine.close()
+
+
+@pytest.mark.parametrize("kind", ODD)
+def test_one_such_line_refuses_the_file_wherever_it_stands(kind: str, tmp_path: Path) -> None:
+    lines, said = ODD[kind]
+    for line in lines:
+        for parts in ((HEADER, line, OTHERS), (HEADER, OTHERS, line, OTHERS), (HEADER, OTHERS, line)):
+            with pytest.raises(DataUnreadable, match=said) as refused:
+                rows(tmp_path, *parts)
+            assert "Ul" not in str(refused.value)
+
+
+@pytest.mark.parametrize("kind", HARMLESS)
+def test_other_lines_are_read_beside_the_others(kind: str, tmp_path: Path) -> None:
+    line, counted = HARMLESS[kind]
+    assert rows(tmp_path, HEADER, OTHERS, line, OTHERS) == 2 * MANY + counted
+    assert rows(tmp_path, HEADER, line, OTHERS) == MANY + counted
+
+
+def test_the_page_lists_these_and_no_others() -> None:
+    section = PAGE.read_text(encoding="utf-8").split("**CSV.**")[1].split("\n\n**")[0]
+    assert [line[2:] for line in section.splitlines() if line.startswith("- ")] == list(ODD)
+
+
+def test_an_open_quote_and_a_fitting_cell_far_below_are_read_as_one(tmp_path: Path) -> None:
+    """Why the page asks for a program that writes quotes in pairs: here one line hides three thousand."""
+    fitting = b'31,"\n5,Ulm"\n'
+    assert rows(tmp_path, HEADER, OTHERS, fitting) == MANY + 1
+    assert rows(tmp_path, HEADER, b'30,"Ulm\n', OTHERS, fitting) == 2
