@@ -1,14 +1,16 @@
 """What the time of an answer tells: the same question on a table with one person and without.
 
 The attacker sees how long each answer took and names the table. `advantage` is how much more often than a coin the best
-threshold on the times is right; chance alone stays below the limit all but once in a million runs. The twin lets DuckDB
-filter inside the scan, as it does by default: it then skips the blocks of rows where nobody fits.
+threshold on the times is right; chance alone stays below the limit all but once in a million runs. The first twin lets
+DuckDB filter inside the scan, as it does by default: it then skips the blocks of rows where nobody fits. The second
+keeps texts however long they are: whoever wrote a book into a cell is found by the time it takes to work on it.
 """
 
 import math
 import statistics
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -18,18 +20,21 @@ import pyarrow.parquet as pq
 import sfumato as sf
 import sfumato.session
 from benchmarks.measure import Report
+from sfumato.engines import canonical
 from sfumato.engines import duckdb as engine
 from sfumato.engines.ticks import next_tick
 
 ROWS = 2_000_000
 ANSWERS = 300
 OUTLIER = 119
-QUESTION = "SELECT COUNT(*) AS n, SUM(income) AS s FROM people WHERE age > {}"
+READERS, READINGS = 20_000, 100
+BOOK = 3_000_000
+DEPTH = 9  # brackets may be nested thirty deep
 
 
 def run() -> list[Report]:
     report = Report(f"What the time of an answer tells: one person in {ROWS:,} rows, {ANSWERS} answers each")
-    inside, outside = _measured()
+    inside, outside = _measured(_counting, _crowd, ANSWERS)
     ticks = {present: [next_tick(elapsed) for elapsed in times] for present, times in inside.items()}
     chance = 0.5 * math.sqrt(-math.log(5e-7) / ANSWERS)
     report.add("median time of the engine and the noise", statistics.median(inside[True]) / 1e6, "ms")
@@ -39,28 +44,107 @@ def run() -> list[Report]:
     trusted = engine.DISTRUSTED
     engine.DISTRUSTED = "statistics_propagation"
     try:
-        inside, outside = _measured()
+        inside, outside = _measured(_counting, _crowd, ANSWERS)
     finally:
         engine.DISTRUSTED = trusted
     report.add("twin: advantage from the engine's own time", _advantage(inside), "", at_least=chance)
     report.add("twin: advantage from the time of the answer", _advantage(outside), "")
-    return [report]
+    return [report, _long_texts()]
+
+
+def _long_texts() -> Report:
+    """A condition that only one person meets, and work on a text of that person's."""
+    report = Report(f"What a text of {BOOK / 1e6:g} MB tells: one person in {READERS:,} rows, {READINGS} answers each")
+    chance = 0.5 * math.sqrt(-math.log(5e-7) / READINGS)
+    report.add("worst work on a text of 1,000 characters, per text of one", _work_per_text(), "×", at_most=1000)
+    inside, outside = _measured(_reading, _book, READINGS)
+    report.add("loaded at open: advantage from the engine's own time", _advantage(inside), "")
+    report.add("loaded at open: advantage from the time of the answer", _advantage(outside), "", at_most=chance)
+    bounded = canonical._no_longer
+    canonical._no_longer = lambda written, longest: written  # noqa: ARG005 - as its original
+    try:
+        inside, outside = _measured(_reading, _book, READINGS)
+    finally:
+        canonical._no_longer = bounded
+    report.add("twin: advantage from the time of the answer", _advantage(outside), "", at_least=chance)
+    inside, outside = _measured(_reading, _book_in_place, READINGS)
+    more = statistics.median(inside[True]) - statistics.median(inside[False])
+    report.add("scanned in place: what one such cell adds", more / 1e6 / (BOOK / 1e6), "ms/MB")
+    report.add("scanned in place: advantage from the time of the answer", _advantage(outside), "")
+    return report
+
+
+def _work_per_text() -> float:
+    """Processor time that the dearest expression takes for a long text, over what it takes for a short one."""
+    times = {}
+    for length in (1, 1000):
+        with tempfile.TemporaryDirectory() as name:
+            table = pa.table({"age": [119] * READERS, "note": ["x" * length] * READERS})
+            with _asked(table, Path(name)) as session:
+                session.ask(_reading(0), spend=0.5)
+                start = time.process_time()
+                for place in range(1, 4):
+                    session.ask(_reading(place), spend=0.5, fresh=True)
+                times[length] = time.process_time() - start
+    return times[1000] / times[1]
+
+
+def _reading(round_: int) -> str:
+    work = "note"
+    for _ in range(DEPTH):
+        work = f"REPLACE(UPPER(LOWER({work})), 'y', 'z')"
+    return f"SELECT COUNT(*) AS n FROM people WHERE age > {90 + round_ % 29} AND {work} = 'none'"
+
+
+def _notes(present: bool) -> pa.Table:
+    ages = np.full(READERS, 50)
+    ages[READERS // 2] = OUTLIER
+    notes = ["a few words"] * READERS
+    notes[READERS // 2] = "x" * BOOK if present else "a few words"
+    return pa.table({"age": ages, "note": pa.array(notes, pa.large_string())})
+
+
+def _book(folder: Path, present: bool) -> sf.Session:
+    return _asked(_notes(present), folder / f"{present}")
+
+
+def _book_in_place(folder: Path, present: bool) -> sf.Session:
+    path = folder / f"{present}.parquet"
+    pq.write_table(_notes(present), path)
+    return _asked(path, folder / f"{present}")
+
+
+def _asked(source: object, place: Path) -> sf.Session:
+    return sf.protect(
+        source,
+        table="people",
+        unit=sf.Row(),
+        columns={"age": sf.Int(0, 120), "note": sf.Text()},
+        budget=sf.Budget(10**6),
+        ledger=place.with_name(f"{place.name}.ledger"),
+    )
 
 
 Times = dict[bool, list[int]]
 
 
-def _measured() -> tuple[Times, Times]:
+def _measured(
+    question: Callable[[int], str], session: Callable[[Path, bool], sf.Session], answers: int
+) -> tuple[Times, Times]:
     with tempfile.TemporaryDirectory() as name:
-        sessions = {present: _session(Path(name), present) for present in (True, False)}
+        sessions = {present: session(Path(name), present) for present in (True, False)}
         try:
-            return _times(sessions)
+            return _times(sessions, question, answers)
         finally:
             for session in sessions.values():
                 session.close()
 
 
-def _session(folder: Path, present: bool) -> sf.Session:
+def _counting(round_: int) -> str:
+    return f"SELECT COUNT(*) AS n, SUM(income) AS s FROM people WHERE age > {90 + round_ % 29}"
+
+
+def _crowd(folder: Path, present: bool) -> sf.Session:
     generator = np.random.default_rng(3)
     ages = generator.integers(20, 90, ROWS)
     ages[ROWS // 2] = OUTLIER if present else 50
@@ -71,7 +155,7 @@ def _session(folder: Path, present: bool) -> sf.Session:
     return sf.protect(path, table="people", unit=sf.Row(), columns=columns, budget=budget)
 
 
-def _times(sessions: dict[bool, sf.Session]) -> tuple[Times, Times]:
+def _times(sessions: dict[bool, sf.Session], question: Callable[[int], str], answers: int) -> tuple[Times, Times]:
     """Nanoseconds of the part that the ticks cover, and of the whole of `ask` after its charge, in turns."""
     inside: Times = {True: [], False: []}
     outside: Times = {True: [], False: []}
@@ -84,10 +168,10 @@ def _times(sessions: dict[bool, sf.Session]) -> tuple[Times, Times]:
 
     sfumato.session.leaving_at_a_tick = lambda: covered(clock)  # type: ignore[assignment]
     try:
-        for round_ in range(ANSWERS + 20):
+        for round_ in range(answers + 20):
             for present in (True, False) if round_ % 2 else (False, True):
                 marks.clear()
-                sessions[present].ask(QUESTION.format(90 + round_ % 29), spend=0.5, fresh=True)
+                sessions[present].ask(question(round_), spend=0.5, fresh=True)
                 if round_ >= 20:
                     inside[present].append(marks[1] - marks[0])
                     outside[present].append(time.monotonic_ns() - marks[0])
