@@ -26,6 +26,7 @@ CERTIFY, SENSITIVITY = "tests/kernel/test_certify.py", "tests/threats/test_sensi
 WORST = SENSITIVITY + "::test_the_worst_change_is_the_certified_one"
 BULK, GATE, LEDGER = "tests/kernel/test_bulk.py", "tests/kernel/test_gate.py", "tests/ledger/test_ledger.py"
 TICKS = "tests/engines/test_limits.py::test_a_session_answers_and_fails_at_ticks"
+CELLS, LENGTHS = "tests/engines/test_cells.py", "tests/engines/test_lengths.py"
 RANKS, LINES = "tests/kernel/test_ranks.py", "tests/kernel/test_rank_lines.py"
 
 PLANTED = (
@@ -474,6 +475,63 @@ PLANTED = (
         "result = Fraction(value).limit_denominator(10**6)",
         "a sensitivity of 0.0000014 becomes 0.000001, and its noise shrinks with it",
         ("tests/schema/test_numbers.py",),
+    ),
+    # ---- how a cell is read
+    Mutant(
+        "objects-guessed",
+        "engines/frames.py",
+        "    return _objects(series)\n",
+        "    return pa.array(series.map(str)) if series.map(type).nunique() > 1 else pa.array(series)\n",
+        "one cell decides the type of its column, and with it what everybody else's cells say",
+        (CELLS,),
+    ),
+    Mutant(
+        "texts-of-numbers-by-type",
+        "engines/cells.py",
+        "return str(int(number)) if abs(number) < WHOLE_BELOW and number == int(number) else float.__repr__(number)",
+        "return float.__repr__(number)",
+        "one missing value turns everybody's 1 into 1.0, another group",
+        (CELLS,),
+    ),
+    Mutant(
+        "halves-by-type",
+        "engines/canonical.py",
+        'return f"CASE WHEN abs({real}) < {WHOLE_BELOW} THEN TRY_CAST({real} AS {kind}) ELSE {exact} END"',
+        "return exact",
+        "one odd cell turns everybody's 2.5 from 2 into 3",
+        (CELLS,),
+    ),
+    Mutant(
+        "ids-merged",
+        "engines/canonical.py",
+        "abs({name}) < {below} AND {name} = trunc({name})",
+        "{name} = {name}",
+        "ids that a column of doubles no longer tells apart are one person, bounded like one",
+        (CELLS,),
+    ),
+    Mutant(
+        "groups-chosen-by-type",
+        "engines/emit.py",
+        'ORDER BY hash(CAST(u AS VARCHAR), {groups}, "',
+        'ORDER BY hash(u, {groups}, "',
+        "one odd id changes the type of all, and everybody is placed into other groups",
+        (CELLS,),
+    ),
+    Mutant(
+        "texts-of-any-length",
+        "engines/canonical.py",
+        'f"CASE WHEN strlen({written}) > {4 * longest} THEN NULL "',
+        'f"CASE WHEN strlen({written}) > {4 * longest} THEN {written} "',
+        "a book in one cell takes a thousand times as long to work on as any other text",
+        (LENGTHS,),
+    ),
+    Mutant(
+        "categories-of-any-length",
+        "engines/canonical.py",
+        "<= {most} THEN {_text(name, physical)} END",
+        "<= 1e9 THEN {_text(name, physical)} END",
+        "a book in a cell of a category takes a thousand times as long to work on as any other",
+        (LENGTHS,),
     ),
     # ---- when an answer leaves
     Mutant(

@@ -96,8 +96,9 @@ def named_sources(tables: Mapping[str, Lookup] | Mapping[str, Table] | None) -> 
 
 def constructed(value: object) -> str:
     """A declaration as one would type it: sf.Int(lower=17, upper=90)."""
-    given = {field.name: getattr(value, field.name) for field in fields(value)}  # type: ignore[arg-type]
-    arguments = ", ".join(f"{name}={literal(part)}" for name, part in given.items() if part is not None)
+    given = [(field.name, getattr(value, field.name), field.default) for field in fields(value)]  # type: ignore[arg-type]
+    said = [(name, part) for name, part, default in given if part is not None and part != default]
+    arguments = ", ".join(f"{name}={literal(part)}" for name, part in said)
     return f"sf.{type(value).__name__}({arguments})"
 
 

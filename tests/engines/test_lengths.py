@@ -1,0 +1,80 @@
+"""Long texts: what is longer than declared is missing, by a rule about one row, in every kind of source."""
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import sfumato as sf
+from sfumato.engines.duckdb import DuckDBEngine
+from sfumato.errors import SfumatoError
+from sfumato.schema.columns import LONGEST_TEXT, Category, Column, Float, Identifier, Int, Text
+from sfumato.schema.policy import load_policy
+from sfumato.schema.table import Schema
+from sfumato.schema.unit import Person, Row
+from tests.engines.stores import FORMS, stored_as
+
+WIDE = "é中😀"  # two, three and four bytes
+
+
+def held(source: Any, declared: Column, **more: Column) -> list[Any]:
+    engine = DuckDBEngine(source, Schema("people", Row(), {"t": declared, **more}))
+    try:
+        return [row[0] for row in engine.run("SELECT t FROM people")]
+    finally:
+        engine.close()
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_text_is_as_long_as_declared_or_missing(form: str, tmp_path: Path) -> None:
+    lengths = [1, 9, 10, 11, 40, 41, 5000]
+    for sign in ("x", *WIDE):
+        folder = tmp_path / str(ord(sign))
+        folder.mkdir()
+        source = stored_as(form, pa.table({"t": [sign * length for length in lengths]}), folder)
+        kept = held(source, Text(longest=10))
+        assert sorted(kept, key=lambda text: len(text or "")) == [None] * 4 + [sign * length for length in lengths[:3]]
+
+
+def test_by_default_a_thousand_characters() -> None:
+    table = pa.table({"t": ["x" * LONGEST_TEXT, "x" * (LONGEST_TEXT + 1), "é" * LONGEST_TEXT]})
+    assert held(table, Text()) == ["x" * 1000, None, "é" * 1000]
+    assert held(table.append_column("n", pa.array([1, 2, 3])), Identifier(), n=Int()) == ["x" * 1000, None, "é" * 1000]
+
+
+def test_a_category_is_no_longer_than_its_longest_value() -> None:
+    table = pa.table({"t": ["é", "ab", "abc", "abcd", "b" * 10**6]})
+    assert held(table, Category(["é", "abc"])) == ["é", "ab", "abc", None, None]
+
+
+def test_numbers_are_not_looked_for_in_long_texts() -> None:
+    table = pa.table({"t": ["7", " " * 2000 + "7", "0" * 2000 + "7"]})
+    assert held(table, Int()) == [7, None, None]
+    assert held(table, Float()) == [7.0, None, None]
+    assert held(table, Category([7])) == [7, None, None]
+    assert held(table, Category([True, False])) == [None, None, None]
+
+
+def test_rows_of_a_person_with_a_long_id_are_nobodys() -> None:
+    table = pa.table({"who": ["a", "b" * 1001, "c" * 1000], "t": ["1", "2", "3"]})
+    engine = DuckDBEngine(table, Schema("people", Person("who", 1), {"t": Text()}))
+    try:
+        assert engine.run("SELECT t FROM people WHERE who IS NOT NULL ORDER BY t") == [("1",), ("3",)]
+    finally:
+        engine.close()
+
+
+def test_how_long_a_text_may_be_is_declared_in_python_and_in_a_policy(tmp_path: Path) -> None:
+    assert sf.Text().longest == 1000
+    assert sf.Text(longest=5) == sf.Text(5)
+    for longest in (0, 100_001, 1.5, "5", True, None):
+        with pytest.raises(SfumatoError):
+            sf.Text(longest)  # type: ignore[arg-type]
+    policy = tmp_path / "people.toml"
+    policy.write_text(
+        '[data]\nsource = "people.csv"\n[unit]\nkind = "row"\n[budget]\nepsilon = 1\n'
+        '[columns]\nzip = { type = "text", longest = 10 }\n',
+        encoding="utf-8",
+    )
+    assert load_policy(policy).schema.columns == {"zip": Text(10)}
