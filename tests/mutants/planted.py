@@ -236,14 +236,14 @@ PLANTED = (
     Mutant(
         "limit-for-each-analyst",
         "ledger/ledger.py",
-        "newest = self._chain.last(\"kind = 'charge'\")",
-        "newest = self._chain.last(\"kind = 'charge' AND analyst = ?\", analyst)",
+        "return book.total, book.analyst_totals.get(analyst, Fraction(0)), book.delta_total",
+        "return (book.analyst_totals.get(analyst, Fraction(0)),) * 2 + (book.delta_total,)",
         "every analyst gets the whole limit of the table; together they exceed it",
         (LEDGER,),
     ),
     Mutant(
         "total-rounded-down",
-        "ledger/ledger.py",
+        "ledger/totals.py",
         "return Fraction(-((-total * ROUNDED_TO) // 1), ROUNDED_TO)",
         "return Fraction((total * ROUNDED_TO) // 1, ROUNDED_TO)",
         "charges smaller than the rounding are free, for ever",
@@ -259,7 +259,7 @@ PLANTED = (
     ),
     Mutant(
         "hash-without-the-analyst",
-        "ledger/chain.py",
+        "ledger/entry.py",
         "fields = [self.seq, self.kind, self.analyst, self.question,",
         "fields = [self.seq, self.kind, self.question,",
         "charges are moved to another analyst, and nobody notices",
@@ -279,8 +279,8 @@ PLANTED = (
     Mutant(
         "anchor-compares-lengths",
         "ledger/anchor.py",
-        'if chain.last("seq = ? AND hash = ?", *known) is None:',
-        "if last.seq < known[0]:",
+        "if not book.holds(*known):",
+        "if book.seq < known[0]:",
         "another ledger, as long and with nothing spent, takes the place of this one",
         ("tests/ledger/test_anchor.py",),
     ),
