@@ -70,7 +70,8 @@ def hide(path: Path, condition: str, *indexes: str) -> None:
     with opened(path) as connection, without_triggers(connection):
         rows = connection.execute(f"SELECT {COLUMNS} FROM entry NOT INDEXED WHERE {condition} ORDER BY seq").fetchall()
         assert rows
-        connection.execute(f"DELETE FROM entry WHERE {condition}")
+        connection.execute("REINDEX")  # else SQLite notices that an index lacks what is to be deleted
+        connection.execute(f"DELETE FROM entry NOT INDEXED WHERE {condition}")
         with stale(connection, *indexes):
             connection.executemany("INSERT INTO entry VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows)
 

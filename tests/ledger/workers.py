@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NoReturn
 
-from sfumato.errors import BudgetExceeded
+from sfumato.errors import BudgetExceeded, LedgerDamaged
 from sfumato.ledger.chain import Chain
 from tests.ledger.asking import open_session, question
 from tests.ledger.payments import open_ledger, payment
@@ -92,6 +92,23 @@ def charge_many(number: int, path: str, count: str) -> Work:
     return work
 
 
+def charge_copies(number: int, path: str, other: str, anchor: str) -> Work:
+    """How many of ten charges of 1/10 were granted on one of two copies of a ledger."""
+    ledger = open_ledger(Path((path, other)[number]), anchor=Path(anchor))
+
+    def work() -> int:
+        granted = 0
+        for each in range(10):
+            try:
+                ledger.charge(payment(0.1, question=100 * (number + 1) + each))
+                granted += 1
+            except (BudgetExceeded, LedgerDamaged):
+                continue
+        return granted
+
+    return work
+
+
 def charge_carelessly(number: int, path: str, count: str) -> Work:
     """The broken twin: a total in a JSON file, read, added to and written back."""
     file = Path(path)
@@ -129,6 +146,7 @@ def ask_the_same(number: int, folder: str, threads: str) -> Work:
 ROLES: dict[str, Callable[..., Work]] = {
     "open": open_one,
     "charge": charge_many,
+    "charge-copies": charge_copies,
     "charge-carelessly": charge_carelessly,
     "ask-the-same": ask_the_same,
 }

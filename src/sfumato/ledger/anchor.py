@@ -30,21 +30,21 @@ class Anchor:
         """Whether the ledger's file is gone while the anchor remembers it; asked before SQLite would make a new one."""
         return self.remembered() is not None and not ledger.exists()
 
-    def check(self, book: Book, path: str) -> None:
-        """Refuse a ledger that lacks the anchored entry.
+    def check(self, read: Callable[[], Book], path: str) -> Book:
+        """What is read of a ledger, unless it lacks the anchored entry.
 
         Claim: raises when the ledger was emptied, or replaced by an older or another one, since the anchor was written.
         """
-        known = self.remembered()
-        if known is None:
-            # A ledger that holds no charge yet may have lost its process before the first anchor.
-            if book.seq > 1:
-                raise anchor_gone(str(self.path))
-            return
-        if book.seq == 0:
+        known = self.remembered()  # first: what it remembers by now is in everything that is read later
+        book = read()
+        # A ledger that holds no charge yet may have lost its process before the first anchor.
+        if known is None and book.seq > 1:
+            raise anchor_gone(str(self.path))
+        if known is not None and book.seq == 0:
             raise ledger_gone(path)
-        if not book.holds(*known):
+        if known is not None and not book.holds(*known):
             raise ledger_rolled_back(book.seq, known[0])
+        return book
 
     def remembered(self) -> Known | None:
         with self._held() as descriptor:

@@ -36,7 +36,10 @@ def is_laid_out(connection: sqlite3.Connection, path: str) -> bool:
     are those of one layout. What SQLite keeps beside these texts, where each tree begins, may still lie: so nothing is
     ever looked up by an index, and what the table's tree shows is chained by its hashes.
     """
-    found = _objects(connection)
+    try:
+        found = _objects(connection)
+    except UnicodeDecodeError:  # SQLite's own complaint cannot be read
+        raise layout_unknown(path, ["a name that is no text"]) from None
     if not found or found in _known():
         return bool(found)
     strange = set(found) ^ set(_known()[-1])

@@ -32,7 +32,7 @@ from sfumato.ledger.chain import Chain
 from sfumato.ledger.entry import Entry
 from sfumato.ledger.places import checked_anchor
 from sfumato.ledger.reader import Reader
-from sfumato.ledger.releases import kept_release, written
+from sfumato.ledger.releases import kept_failure, kept_release, written
 from sfumato.ledger.terms import Amount, Terms, rounded_down
 from sfumato.ledger.totals import bounded
 from sfumato.ledger.verifying import verified
@@ -150,9 +150,7 @@ class Ledger:
         if self._anchor.outlived(self._chain.file):
             raise ledger_gone(str(self.path))
         with self._chain.transaction() as chain:
-            book = self._reader.read()
-            self._anchor.check(book, str(self.path))
-            yield chain, book
+            yield chain, self._anchor.check(self._reader.read, str(self.path))
         with self._reading() as book:
             newest = book.seq, book.hash
         self._anchor.advance(newest, self._reader.holds)
@@ -238,9 +236,7 @@ class Ledger:
 
     def verify(self) -> int:
         """Check the file, the whole chain, what its entries say, and the anchor; the number of entries."""
-        book = verified(self._chain)
-        self._anchor.check(book, str(self.path))
-        return book.seq
+        return self._anchor.check(lambda: verified(self._chain), str(self.path)).seq
 
     def close(self) -> None:
         self._chain.close()
@@ -272,7 +268,7 @@ class Ledger:
             kept = self._proven(book, book.releases[charge])
             return Stored(kept_release(kept), kept.field("when"))
         if charge in book.failures:
-            raise EngineFailed(*self._proven(book, book.failures[charge]).field("told"))
+            raise kept_failure(self._proven(book, book.failures[charge]))
         return _receipt(charge, payment)
 
     def _proven(self, book: Book, seq: int) -> Entry:

@@ -1,7 +1,8 @@
-"""Releases as texts that a ledger keeps, and back."""
+"""Releases and failures as texts that a ledger keeps, and back."""
 
 from typing import Any
 
+from sfumato.errors import EngineFailed, ledger_broken
 from sfumato.kernel.gate import Release, Released
 from sfumato.ledger.entry import Entry
 
@@ -16,8 +17,18 @@ def written(release: Release) -> dict[str, Any]:
 
 
 def kept_release(kept: Entry) -> Release:
-    kept.field("values")
-    return _read(int(kept.charge or 0), kept.content)
+    try:
+        return _read(int(kept.charge or 0), kept.content)
+    except (AttributeError, KeyError, TypeError, ValueError):
+        raise ledger_broken(kept.seq) from None
+
+
+def kept_failure(kept: Entry) -> EngineFailed:
+    match kept.content:
+        case {"told": [str(message), str(hint)]}:
+            return EngineFailed(message, hint)
+        case _:
+            raise ledger_broken(kept.seq)
 
 
 def _read(charge: int, body: dict[str, Any]) -> Release:

@@ -5,6 +5,7 @@ from fractions import Fraction
 from sfumato.ledger.book import Book, demand
 from sfumato.ledger.chain import Chain
 from sfumato.ledger.entry import Entry
+from sfumato.ledger.releases import kept_failure, kept_release
 from sfumato.ledger.terms import Terms
 from sfumato.ledger.totals import ROUNDED_TO
 from sfumato.schema.budget import Budget
@@ -25,8 +26,10 @@ def verified(chain: Chain) -> Book:
         book.take(entry)
         if entry.kind == "charge":
             _check_limits(book, entry)
-        if entry.kind in ("release", "failure"):
-            entry.field("values" if entry.kind == "release" else "told")
+        if entry.kind == "release":
+            kept_release(entry)
+        if entry.kind == "failure":
+            kept_failure(entry)
     return book
 
 
