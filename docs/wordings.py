@@ -41,7 +41,7 @@ SAMPLES: dict[str, tuple[Any, ...]] = {
     "not_whole": ("max_rows", "2.5"),
     "missing_argument": ("spend", "spend=0.5"),
     "missing_extra": ("to_pandas", "pandas", "pandas"),
-    "layout_unknown": ("people.ledger", ["trigger 'no_delete'"]),
+    "layout_unknown": ("people.ledger", ["trigger no_delete"]),
     "entry_senseless": (12, "has a total that is not the sum of the charges"),
     "not_a_file": ("ledger", "people.ledger"),
     "bounds_reversed": ("90", "17"),

@@ -51,7 +51,7 @@ SAMPLES: dict[str, tuple[Any, ...]] = {
     "unusable_path": ("ledger", "people.ledger"),
     "anchor_is_ledger": (),
     "spend_too_small": ("0.001",),
-    "layout_unknown": ("people.ledger", ["trigger 'no_delete'"]),
+    "layout_unknown": ("people.ledger", ["trigger no_delete"]),
     "file_unsound": ("people.ledger",),
     "entry_senseless": (7, "has a total that is not the sum of the charges"),
     "ledger_replaced": (7,),

@@ -42,8 +42,9 @@ def is_laid_out(connection: sqlite3.Connection, path: str) -> bool:
         raise layout_unknown(path, ["a name that is no text"]) from None
     if not found or found in _known():
         return bool(found)
-    strange = set(found) ^ set(_known()[-1])
-    raise layout_unknown(path, sorted({f"{kind!s:.20} {name!r:.60}" for kind, name, *_ in strange}) or ["a repetition"])
+    strange = [_named(each) for each in found if each not in _known()[-1]]
+    missing = [f"no {_named(each)}" for each in _known()[-1] if each not in found]
+    raise layout_unknown(path, strange or missing or ["something twice"])
 
 
 def lay_out(connection: sqlite3.Connection, path: str) -> None:
@@ -66,6 +67,11 @@ def _known() -> tuple[list[Object], ...]:
         layouts.append(_objects(connection))
         connection.close()
     return tuple(layouts)
+
+
+def _named(found: Object) -> str:
+    """Whoever wrote the file chose the name."""
+    return f"{found[0]!r:.20} {found[1]!r:.60}".replace("'", "")
 
 
 def _objects(connection: sqlite3.Connection) -> list[Object]:
