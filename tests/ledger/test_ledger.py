@@ -33,7 +33,7 @@ from sfumato.schema.columns import Int, Text
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person, Row
 from tests.ledger.payments import MIXED, PURE, SCHEMA, answer, in_child, newest, open_ledger, payment
-from tests.ledger.tampering import edit
+from tests.ledger.tampering import edit, forge
 
 ROOT = Path(__file__).parents[2]
 
@@ -479,6 +479,47 @@ def test_an_entry_that_no_ledger_wrote_is_damage_even_when_its_hash_fits(ledger:
             act()
     with pytest.raises(LedgerDamaged):
         ledger.charge(payment(question=1))
+
+
+@pytest.mark.parametrize("change", ["DELETE FROM entry WHERE seq = 3", "UPDATE entry SET body = '{}' WHERE seq = 3"])
+def test_a_stored_answer_that_was_changed_while_the_ledger_is_open_is_not_shown(ledger: Ledger, change: str) -> None:
+    """Nor is a new one drawn in its place."""
+    for question in range(2):
+        ledger.store(answer(ledger.charge(payment(question=question)).entry))
+    edit(ledger.path, change)
+    for act in (lambda: ledger.charge(payment()), lambda: ledger.store(answer(2, 7))):
+        with pytest.raises(LedgerDamaged, match="entry 3 of the ledger does not match its hash"):
+            act()
+
+
+@pytest.mark.parametrize("entry", [1, 3, 4, 99])
+def test_nothing_is_kept_for_what_is_no_charge(ledger: Ledger, entry: int) -> None:
+    ledger.store(answer(ledger.charge(payment()).entry))
+    for act in (lambda: ledger.store(answer(entry)), lambda: ledger.fail(entry, EngineFailed("it failed."))):
+        with pytest.raises(LedgerDamaged, match=f"entry {entry} of the ledger is no charge"):
+            act()
+    assert kinds(ledger) == ["open", "charge", "release"]
+
+
+def test_a_release_without_its_day_is_damage(path: Path) -> None:
+    ledger = open_ledger(path)
+    ledger.charge(payment())
+    forge(path, "release", {"values": [["7"]]}, charge=2)
+    with pytest.raises(LedgerDamaged, match="entry 3 of the ledger"):
+        ledger.charge(payment())
+    ledger.close()
+
+
+@pytest.mark.parametrize("lacking", ["when", "spend", "digest", "releases"])
+def test_a_charge_that_cannot_be_listed_is_damage(path: Path, lacking: str) -> None:
+    ledger = open_ledger(path)
+    ledger.charge(payment())
+    said = newest(ledger, "charge").content | {"total": "1/5", "analyst_total": "1/5"}
+    forge(path, "charge", {name: said[name] for name in said if name != lacking}, analyst="research", question="q")
+    for act in (ledger.history, ledger.verify):
+        with pytest.raises(LedgerDamaged, match="entry 3 of the ledger"):
+            act()
+    ledger.close()
 
 
 # ---- exact sums of any length

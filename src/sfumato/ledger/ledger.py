@@ -30,6 +30,7 @@ from sfumato.ledger.anchor import Anchor
 from sfumato.ledger.book import Book, demand
 from sfumato.ledger.chain import Chain
 from sfumato.ledger.entry import Entry
+from sfumato.ledger.history import Charge, history_line
 from sfumato.ledger.places import checked_anchor
 from sfumato.ledger.reader import Reader
 from sfumato.ledger.releases import kept_failure, kept_release, written
@@ -88,19 +89,6 @@ class Stored:
 
     release: Release
     when: str
-
-
-@dataclass(frozen=True, slots=True)
-class Charge:
-    """One line of the history."""
-
-    entry: int
-    when: str
-    analyst: str
-    spend: float
-    digest: str
-    releases: tuple[dict[str, str], ...]
-    request: str | None
 
 
 class Ledger:
@@ -205,11 +193,6 @@ class Ledger:
             if charge not in book.releases and charge not in book.failures:
                 chain.append("failure", {"when": now(), "told": [failure.message, failure.hint]}, charge=charge)
 
-    def terms(self) -> Terms:
-        """The limit in force; the policy must agree with it."""
-        with self._reading() as book:
-            return self._terms(book)
-
     def balance(self, analyst: str, like: Cost | None = None) -> Balance:
         """What is left; and of charges like this one, how many more would be granted one after the other."""
         with self._reading() as book:
@@ -231,7 +214,7 @@ class Ledger:
         for entry in self._chain.entries():
             book.take(entry)
             if entry.kind == "charge" and analyst in (None, entry.analyst):
-                lines.append(_line(entry))
+                lines.append(history_line(entry))
         return lines
 
     def verify(self) -> int:
@@ -259,6 +242,7 @@ class Ledger:
     # ---- inside
 
     def _terms(self, book: Book) -> Terms:
+        """Those of the limit in force; the policy must agree with it."""
         if book.limit != self._budget:
             raise limit_differs(str(book.limit), str(self._budget))
         return Terms(self._budget)
@@ -333,22 +317,6 @@ def _totals(book: Book, analyst: str) -> tuple[Fraction, Fraction, Fraction]:
 
 def _demand_charge(book: Book, charge: int) -> None:
     demand(charge in book.charges, charge, "is no charge, and nothing can be kept for it")
-
-
-def _line(entry: Entry) -> Charge:
-    said = entry.content
-    try:
-        return Charge(
-            entry.seq,
-            said["when"],
-            str(entry.analyst),
-            float(Fraction(said["spend"])),
-            said["digest"],
-            tuple(said["releases"]),
-            entry.request,
-        )
-    except (KeyError, TypeError, ValueError):
-        raise ledger_broken(entry.seq) from None
 
 
 def _written(budget: Budget) -> dict[str, str]:

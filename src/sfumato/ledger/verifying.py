@@ -5,6 +5,7 @@ from fractions import Fraction
 from sfumato.ledger.book import Book, demand
 from sfumato.ledger.chain import Chain
 from sfumato.ledger.entry import Entry
+from sfumato.ledger.history import history_line
 from sfumato.ledger.releases import kept_failure, kept_release
 from sfumato.ledger.terms import Terms
 from sfumato.ledger.totals import ROUNDED_TO
@@ -18,7 +19,7 @@ def verified(chain: Chain) -> Book:
     """The book of a sound ledger.
 
     Claim: raises unless every hash is right, no tree of the file contradicts another, the entries are such as a ledger
-    writes (see `Book.take`), stored answers can be read, and no charge went over a limit that was in force.
+    writes (see `Book.take`), what they keep for people can be read, and no charge went over a limit that was in force.
     """
     chain.verify()
     book = Book()
@@ -26,6 +27,7 @@ def verified(chain: Chain) -> Book:
         book.take(entry)
         if entry.kind == "charge":
             _check_limits(book, entry)
+            history_line(entry)
         if entry.kind == "release":
             kept_release(entry)
         if entry.kind == "failure":
