@@ -314,7 +314,7 @@ PLANTED = (
         "indexes-not-compared",
         "ledger/chain.py",
         'if found != [("ok",)]:',
-        "if False:",
+        "if not found:",
         "verifying does not notice an index that hides charges and releases",
         ("tests/threats/test_ledger_indexes.py",),
     ),

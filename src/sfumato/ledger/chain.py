@@ -23,7 +23,7 @@ WAIT_SECONDS = 30.0
 DOUBTS = ("PRAGMA trusted_schema = OFF", "PRAGMA cell_size_check = ON")
 SETTINGS = ("PRAGMA synchronous = FULL", "PRAGMA fullfsync = ON")
 DEFENSIVE = 1010  # SQLITE_DBCONFIG_DEFENSIVE
-BATCH = 100
+BATCH = 20  # releases may be large
 LOWEST = -(1 << 63)  # a number below 1 is one that no ledger gives, and must be seen
 _CREATING = Lock()
 # A fork in the middle would leave it locked in the child for ever.
