@@ -19,7 +19,8 @@ from sfumato.kernel.certify import Certified, certify
 from sfumato.kernel.cost import Cost
 from sfumato.kernel.entropy import SystemEntropy
 from sfumato.kernel.gate import release
-from sfumato.ledger.ledger import Balance, Charge, Ledger, Payment, Stored, now
+from sfumato.ledger.history import Charge
+from sfumato.ledger.ledger import Balance, Ledger, Payment, Stored, now
 from sfumato.ledger.terms import Terms
 from sfumato.plan.expressions import Column as NamedColumn
 from sfumato.plan.parts import parts

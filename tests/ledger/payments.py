@@ -7,6 +7,7 @@ from pathlib import Path
 
 from sfumato.kernel.certify import Certified, certify
 from sfumato.kernel.gate import Release
+from sfumato.ledger.entry import Entry
 from sfumato.ledger.ledger import Ledger, Payment
 from sfumato.ledger.terms import Terms
 from sfumato.plan.expressions import Column, Comparison, Number
@@ -46,6 +47,11 @@ def payment(
 
 def open_ledger(path: Path, *, budget: Budget = PURE, schema: Schema = SCHEMA, anchor: Path | None = None) -> Ledger:
     return Ledger(path, schema=schema, budget=budget, anchor=anchor)
+
+
+def newest(ledger: Ledger, *kinds: str) -> Entry:
+    """The last entry of a kind."""
+    return [entry for entry in ledger._chain.entries() if entry.kind in kinds][-1]
 
 
 def answer(entry: int, value: int = 42) -> Release:

@@ -1,6 +1,5 @@
 """The anchor: an older, another or a missing ledger is noticed, before opening and while it is open."""
 
-import json
 import os
 import shutil
 import sqlite3
@@ -14,10 +13,14 @@ import pytest
 
 from sfumato.errors import LedgerDamaged
 from sfumato.ledger.anchor import LENGTH
-from sfumato.ledger.chain import GENESIS, Chain, Entry
+from sfumato.ledger.book import Book
+from sfumato.ledger.chain import Chain
 from sfumato.ledger.ledger import Ledger, re_anchor
 from sfumato.ledger.places import default_anchor
+from sfumato.ledger.verifying import verified
+from sfumato.schema.budget import Budget
 from tests.ledger.payments import answer, open_ledger, payment
+from tests.ledger.tampering import edit, rechain
 from tests.ledger.workers import at_once
 
 
@@ -67,6 +70,7 @@ def test_it_never_goes_back(path: Path) -> None:
     slow, quick = open_ledger(path), open_ledger(path)
     anchor, late = slow._anchor, Mock()
     late.outlived.return_value = False
+    late.check = anchor.check
     slow._anchor = late
     spend(slow, range(1))
     spend(quick, range(1, 3))
@@ -94,9 +98,9 @@ def test_it_does_not_go_back_when_two_write_at_once(path: Path, monkeypatch: pyt
 
     monkeypatch.setattr(os, "pwrite", slowly)
     with ThreadPoolExecutor(2) as pool:
-        slow = pool.submit(ledger._anchor.advance, early)
+        slow = pool.submit(ledger._anchor.advance, (early.seq, early.hash), ledger._reader.holds)
         assert begun.wait(10)
-        quick = pool.submit(ledger._anchor.advance, late)
+        quick = pool.submit(ledger._anchor.advance, (late.seq, late.hash), ledger._reader.holds)
     assert (slow.result(), quick.result()) == (None, None)
     assert default_anchor(path).read_text() == f"{late.seq:020d} {late.hash}\n"
     ledger.close()
@@ -138,7 +142,7 @@ def test_an_older_copy_is_refused_while_the_ledger_is_open(path: Path, questions
     restore_in_place(path, older)
     for question in range(4, 4 + questions):
         for _ in ("asked", "asked again"):
-            with pytest.raises(LedgerDamaged, match="its anchor remembers entry 5"):
+            with pytest.raises(LedgerDamaged, match="entry 5 of the ledger is no longer the one"):
                 ledger.charge(payment(0.1, question=question))
     ledger.close()
     with pytest.raises(LedgerDamaged, match="its anchor remembers entry 5"):
@@ -159,16 +163,8 @@ def test_a_rewritten_chain_with_matching_hashes_is_refused(path: Path) -> None:
     ledger = open_ledger(path)
     spend(ledger, range(3))
     ledger.close()
-    connection = sqlite3.connect(path)
-    connection.execute("DROP TRIGGER no_update")
-    previous = GENESIS
-    for row in connection.execute("SELECT * FROM entry ORDER BY seq").fetchall():
-        body = json.loads(row[6])
-        changed = json.dumps({**body, "total": "0"} if "total" in body else body, sort_keys=True, separators=(",", ":"))
-        previous = Entry(*row[:6], changed, "").expected_hash(previous)
-        connection.execute("UPDATE entry SET body = ?, hash = ? WHERE seq = ?", (changed, previous, row[0]))
-    connection.commit()
-    connection.close()
+    edit(path, "UPDATE entry SET body = json_set(body, '$.digest', 'another') WHERE kind = 'charge'")
+    rechain(path)
     chain = Chain(path)
     assert chain.verify() == 4
     chain.close()
@@ -248,11 +244,7 @@ def test_vouching_needs_a_sound_ledger(path: Path) -> None:
     spend(ledger, range(2))
     ledger.close()
     default_anchor(path).unlink()
-    connection = sqlite3.connect(path)
-    connection.execute("DROP TRIGGER no_update")
-    connection.execute("UPDATE entry SET analyst = 'bob' WHERE seq = 2")
-    connection.commit()
-    connection.close()
+    edit(path, "UPDATE entry SET analyst = 'bob' WHERE seq = 2")
     with pytest.raises(LedgerDamaged, match="does not match its hash"):
         re_anchor(path)
     assert not default_anchor(path).exists()
@@ -289,6 +281,112 @@ def test_an_anchor_that_cannot_be_written_lets_nothing_out(path: Path, written: 
     receipt = ledger.charge(payment())
     assert receipt.entry == 2
     assert len(ledger.history()) == 1
+    ledger.close()
+
+
+# ---- two copies of one ledger, one anchor
+
+
+def copies(path: Path) -> tuple[Path, Path]:
+    """Two files, byte for byte the same."""
+    ledger = open_ledger(path)
+    spend(ledger, range(1))
+    ledger.close()
+    other = path.with_name("copy.ledger")
+    shutil.copy(path, other)
+    return path, other
+
+
+def write_while_another_does(ledger: Ledger, other: Ledger, entries: int) -> None:
+    with ledger._writing() as (chain, _):
+        for _ in range(entries):
+            chain.append("analyst", {"when": "", "epsilon": "1"}, analyst="press")
+        spend(other, range(1, 2))
+
+
+def test_of_two_copies_that_write_at_once_one_is_told_that_it_is_not_the_anchored(path: Path) -> None:
+    """Both found the anchored entry before they wrote their own; the anchor comes to know one of them."""
+    one, other = (open_ledger(each, anchor=default_anchor(path)) for each in copies(path))
+    with pytest.raises(LedgerDamaged, match="the anchor remembers an entry 3 that is not in this ledger"):
+        write_while_another_does(other, one, 1)
+    with pytest.raises(LedgerDamaged, match="its anchor remembers entry 3"):
+        spend(other, range(2, 3))
+    spend(one, range(3, 4))
+    assert one.verify() == 4
+    one.close()
+    other.close()
+
+
+def test_a_copy_that_is_longer_does_not_take_the_anchor_over(path: Path) -> None:
+    one, other = (open_ledger(each, anchor=default_anchor(path)) for each in copies(path))
+    with pytest.raises(LedgerDamaged, match="the anchor remembers an entry 3 that is not in this ledger"):
+        write_while_another_does(other, one, 2)
+    assert default_anchor(path).read_text().startswith(f"{3:020d} {one._chain.last().hash}")
+    one.close()
+    other.close()
+
+
+def test_two_processes_on_two_copies_share_one_budget(path: Path) -> None:
+    """Ten tries each at 1/10, of which 9/10 are left: the copies together are granted no more than one ledger."""
+    first, other = copies(path)
+    granted = [int(line) for line in at_once("charge-copies", 2, first, other, default_anchor(path))]
+    assert sum(granted) <= 9
+    assert max(granted) >= 1
+
+
+def test_a_process_that_comes_late_to_the_anchor_is_not_refused(path: Path) -> None:
+    """It knows of no newer entry yet; the file has it."""
+    slow, quick = open_ledger(path), open_ledger(path)
+    with slow._writing() as (chain, _):
+        chain.append("analyst", {"when": "", "epsilon": "1"}, analyst="press")
+    with slow._reading() as book:
+        newest = book.seq, book.hash
+    spend(quick, range(2))
+    slow._anchor.advance(newest, slow._reader.holds)
+    assert default_anchor(path).read_text().startswith(f"{4:020d} {quick._chain.last().hash}")
+    slow.close()
+    quick.close()
+
+
+def test_an_anchor_that_moves_while_it_is_compared_is_compared_again(path: Path) -> None:
+    ledger, other = open_ledger(path), open_ledger(path)
+    asked: list[int] = []
+
+    def holds(seq: int, digest: str) -> bool:
+        if not asked:
+            spend(other, range(1))
+        asked.append(seq)
+        return ledger._reader.holds(seq, digest)
+
+    ledger._anchor.advance((1, ledger._chain.last().hash), holds)
+    assert asked == [1, 2]
+    assert default_anchor(path).read_text().startswith(f"{2:020d} ")
+    ledger.close()
+    other.close()
+
+
+def test_verifying_while_others_write_is_no_alarm(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What they add after the last entry was read is unknown to this verification, and so is their anchor."""
+    ledger, other = open_ledger(path), open_ledger(path)
+
+    def slowly(chain: Chain) -> Book:
+        book = verified(chain)
+        spend(other, range(1))
+        return book
+
+    monkeypatch.setattr("sfumato.ledger.ledger.verified", slowly)
+    assert ledger.verify() == 1
+    ledger.close()
+    other.close()
+
+
+def test_threads_do_not_wait_for_each_other_in_a_circle(path: Path) -> None:
+    """One holds the ledger and wants the anchor; another must not hold the anchor and want the ledger."""
+    ledger = open_ledger(path, budget=Budget(100))
+    with ThreadPoolExecutor(8) as pool:
+        paid = [payment(0.1, budget=Budget(100), question=number) for number in range(80)]
+        assert len(list(pool.map(ledger.charge, paid, timeout=60))) == 80
+    assert ledger.verify() == 81
     ledger.close()
 
 

@@ -22,16 +22,18 @@ from sfumato.errors import BudgetExceeded, EngineFailed, LedgerDamaged, RequestC
 from sfumato.kernel.certify import certify
 from sfumato.kernel.gate import Receipt, Release
 from sfumato.ledger import chain as chain_module
-from sfumato.ledger.ledger import LARGEST_DENOMINATOR, Ledger, Payment, Stored, _bounded
+from sfumato.ledger.ledger import Ledger, Payment, Stored
 from sfumato.ledger.places import default_anchor
 from sfumato.ledger.terms import Terms
+from sfumato.ledger.totals import LARGEST_DENOMINATOR, bounded
 from sfumato.plan.expressions import Column, Comparison, Number
 from sfumato.plan.nodes import CountRows, Measure, OpenKey, Plan, Selection
 from sfumato.schema.budget import Budget
 from sfumato.schema.columns import Int, Text
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person, Row
-from tests.ledger.payments import MIXED, PURE, SCHEMA, answer, in_child, open_ledger, payment
+from tests.ledger.payments import MIXED, PURE, SCHEMA, answer, in_child, newest, open_ledger, payment
+from tests.ledger.tampering import edit, forge
 
 ROOT = Path(__file__).parents[2]
 
@@ -80,20 +82,19 @@ def test_discovering_keys_takes_delta_from_a_pot(path: Path) -> None:
     with pytest.raises(BudgetExceeded):
         ledger.charge(discovery(Fraction(1, 10**30), question=3))
     ledger.charge(payment(0.1, budget=MIXED, question=8))
-    newest = ledger._chain.last("kind = 'charge'")
-    assert newest is not None
-    assert Fraction(newest.field("delta_total")) == pot
-    assert newest.field("delta") == "0"
+    last = newest(ledger, "charge")
+    assert Fraction(last.field("delta_total")) == pot
+    assert last.field("delta") == "0"
     ledger.close()
 
 
 def test_entries_from_before_keys_could_be_discovered_have_no_delta(path: Path) -> None:
     ledger = open_ledger(path, budget=MIXED)
     ledger.charge(payment(0.1, budget=MIXED))
-    old = ledger._chain.last("kind = 'charge'")
-    assert old is not None
+    old = newest(ledger, "charge")
     content = {name: value for name, value in old.content.items() if not name.startswith("delta")}
-    with ledger._writing() as chain:
+    content |= dict.fromkeys(("total", "analyst_total"), str(2 * Fraction(old.field("total"))))
+    with ledger._writing() as (chain, _):
         chain.append("charge", content, analyst="research", question="old")
     assert ledger.balance("research").left_for_keys == float(Terms(MIXED).pot)
     ledger.charge(discovery(Terms(MIXED).pot))
@@ -107,7 +108,8 @@ def test_groups_and_vectors_are_stored_and_come_back(path: Path) -> None:
     receipt = ledger.charge(asked)
     assert isinstance(receipt, Receipt)
     groups = (("Malmö", 0), ("'; DROP", 1), ("", 0))
-    shown = Release(receipt.entry, ((1, (2, -(10**40))), (3, (4,)), (5, ())), groups)
+    others = (Release(receipt.entry, ((6,),)), Release(receipt.entry, (), ()))
+    shown = Release(receipt.entry, ((1, (2, -(10**40))), (3, (4,)), (5, ())), groups, others)
     assert ledger.store(shown) == shown
     assert ledger.store(Release(receipt.entry, ((9,),))) == shown
     again = ledger.charge(asked)
@@ -444,23 +446,18 @@ def test_more_columns_need_no_new_ledger(path: Path) -> None:
 
 
 def test_a_ledger_emptied_while_open_is_damaged(ledger: Ledger) -> None:
-    connection = ledger._chain._connect()
-    connection.execute("DROP TRIGGER no_delete")
-    connection.execute("DELETE FROM entry")
+    edit(ledger.path, "DELETE FROM entry")
     for act in (ledger.record_limit, lambda: ledger.charge(payment()), lambda: ledger.balance("research")):
         with pytest.raises(LedgerDamaged):
             act()
 
 
-def test_a_ledger_emptied_with_its_anchor_has_nothing_to_remember(ledger: Ledger) -> None:
-    connection = ledger._chain._connect()
-    connection.execute("DROP TRIGGER no_delete")
-    connection.execute("DELETE FROM entry")
+def test_a_ledger_emptied_with_its_anchor_is_still_missed_by_whoever_read_it(ledger: Ledger) -> None:
+    edit(ledger.path, "DELETE FROM entry")
     default_anchor(ledger.path).write_bytes(b"")
-    with pytest.raises(LedgerDamaged, match="is gone"):
-        ledger.charge(payment())
-    with ledger._writing():
-        pass
+    for _ in range(2):
+        with pytest.raises(LedgerDamaged, match="entry 1 of the ledger is no longer the one that was read"):
+            ledger.charge(payment())
     assert default_anchor(ledger.path).read_bytes() == b""
 
 
@@ -477,14 +474,56 @@ def test_an_entry_that_no_ledger_wrote_is_damage_even_when_its_hash_fits(ledger:
     ledger.charge(payment())
     first, last = ledger._chain.entries()
     forged = dataclasses.replace(last, body=body).expected_hash(first.hash)
-    connection = ledger._chain._connect()
-    connection.execute("DROP TRIGGER no_update")
-    connection.execute("UPDATE entry SET body = ?, hash = ? WHERE seq = 2", (body, forged))
-    for act in (lambda: ledger.balance("research"), ledger.history):
+    edit(ledger.path, f"UPDATE entry SET body = '{body}', hash = '{forged}' WHERE seq = 2")
+    for act in (lambda: ledger.balance("research"), ledger.history, lambda: open_ledger(ledger.path)):
         with pytest.raises(LedgerDamaged, match="entry 2 of the ledger"):
             act()
     with pytest.raises(LedgerDamaged):
         ledger.charge(payment(question=1))
+
+
+@pytest.mark.parametrize(
+    "change",
+    ["DELETE FROM entry WHERE seq = 3", """UPDATE entry SET body = replace(body, '"42"', '"43"') WHERE seq = 3"""],
+)
+def test_a_stored_answer_that_was_changed_while_the_ledger_is_open_is_not_shown(ledger: Ledger, change: str) -> None:
+    """Nor is a new one drawn in its place."""
+    for question in range(2):
+        ledger.store(answer(ledger.charge(payment(question=question)).entry))
+    edit(ledger.path, change)
+    for act in (lambda: ledger.charge(payment()), lambda: ledger.store(answer(2, 7))):
+        with pytest.raises(LedgerDamaged, match="entry 3 of the ledger does not match its hash"):
+            act()
+
+
+@pytest.mark.parametrize("entry", [1, 3, 4, 99])
+def test_nothing_is_kept_for_what_is_no_charge(ledger: Ledger, entry: int) -> None:
+    ledger.store(answer(ledger.charge(payment()).entry))
+    for act in (lambda: ledger.store(answer(entry)), lambda: ledger.fail(entry, EngineFailed("it failed."))):
+        with pytest.raises(LedgerDamaged, match=f"entry {entry} of the ledger is no charge"):
+            act()
+    assert kinds(ledger) == ["open", "charge", "release"]
+
+
+def test_a_release_without_its_day_is_damage(path: Path) -> None:
+    ledger = open_ledger(path)
+    ledger.charge(payment())
+    forge(path, "release", {"values": [["7"]]}, charge=2)
+    with pytest.raises(LedgerDamaged, match="entry 3 of the ledger"):
+        ledger.charge(payment())
+    ledger.close()
+
+
+@pytest.mark.parametrize("lacking", ["when", "spend", "digest", "releases"])
+def test_a_charge_that_cannot_be_listed_is_damage(path: Path, lacking: str) -> None:
+    ledger = open_ledger(path)
+    ledger.charge(payment())
+    said = newest(ledger, "charge").content | {"total": "1/5", "analyst_total": "1/5"}
+    forge(path, "charge", {name: said[name] for name in said if name != lacking}, analyst="research", question="q")
+    for act in (ledger.history, ledger.verify):
+        with pytest.raises(LedgerDamaged, match="entry 3 of the ledger"):
+            act()
+    ledger.close()
 
 
 # ---- exact sums of any length
@@ -495,15 +534,15 @@ def test_totals_never_shrink_and_their_size_is_bounded(amounts: list[Fraction]) 
     total = exactly = Fraction(0)
     for amount in amounts:
         exactly += amount
-        total = _bounded(total + amount)
+        total = bounded(total + amount)
         assert total >= exactly
         assert total.denominator <= LARGEST_DENOMINATOR
     assert total - exactly <= Fraction(len(amounts), 1 << 256)
 
 
 def test_a_total_is_exact_until_its_denominator_is_enormous() -> None:
-    assert _bounded(Fraction(1, LARGEST_DENOMINATOR)) == Fraction(1, LARGEST_DENOMINATOR)
-    rounded = _bounded(Fraction(1, LARGEST_DENOMINATOR + 1))
+    assert bounded(Fraction(1, LARGEST_DENOMINATOR)) == Fraction(1, LARGEST_DENOMINATOR)
+    rounded = bounded(Fraction(1, LARGEST_DENOMINATOR + 1))
     assert rounded == Fraction(1, 1 << 256)
 
 

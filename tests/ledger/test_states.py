@@ -16,7 +16,7 @@ from sfumato.errors import BudgetExceeded, EngineFailed, RequestConflict
 from sfumato.ledger.ledger import Ledger, Stored
 from sfumato.ledger.terms import Terms
 from sfumato.schema.budget import Budget
-from tests.ledger.payments import answer, open_ledger, payment
+from tests.ledger.payments import answer, newest, open_ledger, payment
 
 ANALYSTS = st.sampled_from(["research", "press"])
 SPENDS = st.sampled_from([Fraction(1, 10), Fraction(1, 3), Fraction(1, 2)])
@@ -138,7 +138,7 @@ class LedgerStates(RuleBasedStateMachine):
         self.ledger.close()
         self.limit = epsilon
         self.ledger = self.open()
-        if self.ledger._chain.last("kind IN ('open', 'limit')").content["epsilon"] != str(epsilon):
+        if newest(self.ledger, "open", "limit").content["epsilon"] != str(epsilon):
             self.ledger.record_limit()
 
     @rule(analyst=ANALYSTS, epsilon=EPSILONS)

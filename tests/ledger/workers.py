@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NoReturn
 
-from sfumato.errors import BudgetExceeded
+from sfumato.errors import BudgetExceeded, LedgerDamaged
 from sfumato.ledger.chain import Chain
 from tests.ledger.asking import open_session, question
 from tests.ledger.payments import open_ledger, payment
@@ -71,7 +71,7 @@ def open_one(number: int, path: str) -> Work:
         return transaction(chain)
 
     Chain.transaction = hesitating
-    return lambda: open_ledger(Path(path))._chain.last("kind = 'open'").content["id"]
+    return lambda: open_ledger(Path(path))._chain.at(1).content["id"]
 
 
 def charge_many(number: int, path: str, count: str) -> Work:
@@ -86,6 +86,23 @@ def charge_many(number: int, path: str, count: str) -> Work:
                 ledger.charge(each)
                 granted += 1
             except BudgetExceeded:
+                continue
+        return granted
+
+    return work
+
+
+def charge_copies(number: int, path: str, other: str, anchor: str) -> Work:
+    """How many of ten charges of 1/10 were granted on one of two copies of a ledger."""
+    ledger = open_ledger(Path((path, other)[number]), anchor=Path(anchor))
+
+    def work() -> int:
+        granted = 0
+        for each in range(10):
+            try:
+                ledger.charge(payment(0.1, question=100 * (number + 1) + each))
+                granted += 1
+            except (BudgetExceeded, LedgerDamaged):
                 continue
         return granted
 
@@ -129,6 +146,7 @@ def ask_the_same(number: int, folder: str, threads: str) -> Work:
 ROLES: dict[str, Callable[..., Work]] = {
     "open": open_one,
     "charge": charge_many,
+    "charge-copies": charge_copies,
     "charge-carelessly": charge_carelessly,
     "ask-the-same": ask_the_same,
 }

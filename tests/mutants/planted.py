@@ -27,6 +27,7 @@ WORST = SENSITIVITY + "::test_the_worst_change_is_the_certified_one"
 BULK, GATE, LEDGER = "tests/kernel/test_bulk.py", "tests/kernel/test_gate.py", "tests/ledger/test_ledger.py"
 TICKS = "tests/engines/test_limits.py::test_a_session_answers_and_fails_at_ticks"
 CELLS, LENGTHS = "tests/engines/test_cells.py", "tests/engines/test_lengths.py"
+BOOK, LAYOUT = "tests/ledger/test_book.py", "tests/threats/test_ledger_layout.py"
 RANKS, LINES = "tests/kernel/test_ranks.py", "tests/kernel/test_rank_lines.py"
 
 PLANTED = (
@@ -238,14 +239,14 @@ PLANTED = (
     Mutant(
         "limit-for-each-analyst",
         "ledger/ledger.py",
-        "newest = self._chain.last(\"kind = 'charge'\")",
-        "newest = self._chain.last(\"kind = 'charge' AND analyst = ?\", analyst)",
+        "return book.total, book.analyst_totals.get(analyst, Fraction(0)), book.delta_total",
+        "return (book.analyst_totals.get(analyst, Fraction(0)),) * 2 + (book.delta_total,)",
         "every analyst gets the whole limit of the table; together they exceed it",
         (LEDGER,),
     ),
     Mutant(
         "total-rounded-down",
-        "ledger/ledger.py",
+        "ledger/totals.py",
         "return Fraction(-((-total * ROUNDED_TO) // 1), ROUNDED_TO)",
         "return Fraction((total * ROUNDED_TO) // 1, ROUNDED_TO)",
         "charges smaller than the rounding are free, for ever",
@@ -261,7 +262,7 @@ PLANTED = (
     ),
     Mutant(
         "hash-without-the-analyst",
-        "ledger/chain.py",
+        "ledger/entry.py",
         "fields = [self.seq, self.kind, self.analyst, self.question,",
         "fields = [self.seq, self.kind, self.question,",
         "charges are moved to another analyst, and nobody notices",
@@ -281,10 +282,123 @@ PLANTED = (
     Mutant(
         "anchor-compares-lengths",
         "ledger/anchor.py",
-        'if chain.last("seq = ? AND hash = ?", *known) is None:',
-        "if last.seq < known[0]:",
+        "if known is not None and not book.holds(*known):",
+        "if known is not None and book.seq < known[0]:",
         "another ledger, as long and with nothing spent, takes the place of this one",
         ("tests/ledger/test_anchor.py",),
+    ),
+    # ---- the file of the ledger, in the hands of somebody else
+    Mutant(
+        "layout-not-compared",
+        "ledger/layout.py",
+        "if not found or found in _known():",
+        "if True:",
+        "a trigger in the file deletes each charge as it is written",
+        (LAYOUT,),
+    ),
+    Mutant(
+        "layout-compared-once",
+        "ledger/chain.py",
+        "is_laid_out(connection, str(self.path))  # it may",
+        "# it may",
+        "what is planted in the file while a session is open acts in it",
+        (LAYOUT + "::test_a_trigger_planted_while_a_session_is_open_is_refused",),
+    ),
+    Mutant(
+        "charge-not-read-back",
+        "ledger/chain.py",
+        "if self.at(entry.seq) != entry:",
+        "if False:",
+        "a receipt is made for a charge that the file does not hold",
+        (LAYOUT + "::test_a_trigger_that_deletes_charges_would_give_answers_without_end",),
+    ),
+    Mutant(
+        "indexes-not-compared",
+        "ledger/chain.py",
+        'if found != [("ok",)]:',
+        "if not found:",
+        "verifying does not notice an index that hides charges and releases",
+        ("tests/threats/test_ledger_indexes.py",),
+    ),
+    Mutant(
+        "totals-believed",
+        "ledger/book.py",
+        'demand(follows, entry.seq, "has a total',
+        'demand(True, entry.seq, "has a total',
+        "a total that is not the sum of the charges passes, and nobody notices",
+        (BOOK,),
+    ),
+    Mutant(
+        "budget-given-back",
+        "ledger/book.py",
+        "demand(amount > 0 and delta >= 0, entry.seq",
+        "demand(delta >= 0, entry.seq",
+        "an entry with a negative amount refills the budget",
+        (BOOK, "tests/threats/test_ledger_entries.py"),
+    ),
+    Mutant(
+        "two-releases-of-one-charge",
+        "ledger/book.py",
+        "demand(entry.charge not in self.releases, entry.seq",
+        "demand(True, entry.seq",
+        "one charge has two releases with different noise, and verifying passes",
+        (BOOK, "tests/threats/test_ledger_entries.py"),
+    ),
+    Mutant(
+        "release-lost-from-the-book",
+        "ledger/book.py",
+        "self.releases[int(entry.charge or 0)] = entry.seq",
+        "self.releases.setdefault(0, entry.seq)",
+        "a charge that was answered is resumed: fresh noise for nothing",
+        (BOOK, LEDGER),
+    ),
+    Mutant(
+        "half-an-entry-in-the-book",
+        "ledger/reader.py",
+        "book, self._book = self._book or Book(), None",
+        "book = self._book = self._book or Book()",
+        "a charge during which somebody pressed Ctrl-C is counted twice or never",
+        (BOOK + "::test_a_book_is_out_of_reach_while_it_grows",),
+    ),
+    Mutant(
+        "what-was-read-may-vanish",
+        "ledger/reader.py",
+        "if not book.holds(*self._seen):",
+        "if False:",
+        "an older copy put in place while a session is open refills its budget",
+        (BOOK,),
+    ),
+    Mutant(
+        "stored-answer-not-proved",
+        "ledger/ledger.py",
+        "if entry is None or not book.proves(entry):",
+        "if entry is None:",
+        "an answer that was changed in the file is shown as the stored one",
+        (LEDGER + "::test_a_stored_answer_that_was_changed_while_the_ledger_is_open_is_not_shown",),
+    ),
+    Mutant(
+        "limits-not-verified",
+        "ledger/verifying.py",
+        "demand(within, entry.seq,",
+        "demand(True, entry.seq,",
+        "a charge above the limit passes the verification",
+        (BOOK,),
+    ),
+    Mutant(
+        "anchor-serves-two-copies",
+        "ledger/anchor.py",
+        "if known is not None and not holds(*known):",
+        "if False:",
+        "two copies of a ledger with one anchor each grant the last of the budget",
+        ("tests/ledger/test_anchor.py",),
+    ),
+    Mutant(
+        "ledger-in-memory",
+        "ledger/chain.py",
+        "self.file = Path(os.path.realpath(path))",
+        "self.file = Path(path)",
+        "SQLite reads the ledger's name as an address: of memory, without locks, forgotten at the end",
+        ("tests/ledger/test_places.py",),
     ),
     # ---- the SQL that an engine sees
     Mutant(

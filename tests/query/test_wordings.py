@@ -6,6 +6,7 @@ from typing import Any, get_type_hints
 import pytest
 
 from sfumato.errors import SfumatoError
+from sfumato.ledger import wordings as of_the_ledger
 from sfumato.query import wordings as of_questions
 from sfumato.schema import wordings as of_declarations
 
@@ -50,10 +51,16 @@ SAMPLES: dict[str, tuple[Any, ...]] = {
     "unusable_path": ("ledger", "people.ledger"),
     "anchor_is_ledger": (),
     "spend_too_small": ("0.001",),
+    "layout_unknown": ("people.ledger", ["trigger no_delete"]),
+    "file_unsound": ("people.ledger",),
+    "entry_senseless": (7, "has a total that is not the sum of the charges"),
+    "ledger_replaced": (7,),
+    "not_the_anchored": (7,),
+    "not_a_file": ("ledger", "people.ledger"),
 }
 WORDINGS = {
     name: function
-    for module in (of_questions, of_declarations)
+    for module in (of_questions, of_declarations, of_the_ledger)
     for name, function in vars(module).items()
     if inspect.isfunction(function) and function.__module__ == module.__name__
 }

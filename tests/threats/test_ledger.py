@@ -19,11 +19,11 @@ import pytest
 
 import sfumato as sf
 from sfumato.errors import BudgetExceeded, RequestConflict, UsageError
-from sfumato.ledger.ledger import _bounded
 from sfumato.ledger.terms import Terms
+from sfumato.ledger.totals import bounded
 from sfumato.schema.numbers import exact
 from tests.ledger.asking import open_instantly, open_session, question, write_table
-from tests.ledger.payments import open_ledger, payment
+from tests.ledger.payments import newest, open_ledger, payment
 from tests.ledger.traced import QUESTIONS
 from tests.ledger.workers import ROOT, at_once
 
@@ -229,7 +229,7 @@ def test_l8_a_hundred_thousand_random_charges_are_exact() -> None:
     charges = [terms.price(exact(Decimal(random.randrange(1, 10**9)).scaleb(-7), "spend")).amount for _ in range(10**5)]
     total = Fraction(0)
     for charge in charges:
-        total = _bounded(total + charge)
+        total = bounded(total + charge)
     assert total == Fraction(sum(int(charge * 10**7) for charge in charges), 10**7)
     assert Fraction(repr(terms.spent(total).epsilon)) >= total >= Fraction(repr(terms.left(total).epsilon))
 
@@ -239,7 +239,7 @@ def test_l8_unrelated_fractions_are_rounded_up_by_next_to_nothing() -> None:
     for _ in range(300):
         charge = Fraction(random.randrange(1, 10**6), random.randrange(10**6, 10**7))
         exactly += charge
-        total = _bounded(total + charge)
+        total = bounded(total + charge)
     assert 0 <= total - exactly < Fraction(300, 1 << 256)
 
 
@@ -285,7 +285,7 @@ def test_l8_no_bad_delta_is_accepted(delta: Any) -> None:
 def test_l8_numbers_mean_what_was_typed(tmp_path: Path, amount: Any, means: Fraction) -> None:
     session = open_instantly(tmp_path)
     session.ask(question(1), spend=amount)
-    assert session.ledger._chain.last("kind = 'charge'").content["total"] == str(means)
+    assert newest(session.ledger, "charge").content["total"] == str(means)
     assert sf.Budget(epsilon=amount).epsilon == means
     session.close()
 

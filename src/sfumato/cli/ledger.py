@@ -26,7 +26,7 @@ def verify(
     ] = False,
     format: FormatOption = Format.table,
 ) -> None:
-    """Check every entry's hash and the anchor."""
+    """Check the file, every entry, what they say together, and the anchor."""
     loaded = load_policy(policy)
     if re_anchor_lost:
         re_anchor(loaded.ledger, loaded.anchor)

@@ -6,13 +6,16 @@ hand copies to somebody else, and even an administrator cannot restore an older 
 
 import fcntl
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from sfumato.errors import anchor_gone, ledger_gone, ledger_rolled_back, ledger_unwritable
-from sfumato.ledger.chain import Chain, Entry
+from sfumato.ledger.book import Book
+from sfumato.ledger.wordings import not_the_anchored
+
+Known = tuple[int, str]
 
 LENGTH = len(f"{0:020d} {'0' * 64}\n")
 
@@ -23,42 +26,59 @@ class Anchor:
 
     path: Path
 
-    def outlived(self, chain: Chain) -> bool:
+    def outlived(self, ledger: Path) -> bool:
         """Whether the ledger's file is gone while the anchor remembers it; asked before SQLite would make a new one."""
-        return self.remembered() is not None and not chain.path.exists()
+        return self.remembered() is not None and not ledger.exists()
 
-    def check(self, chain: Chain) -> None:
-        """Refuse a ledger that lacks the anchored entry.
+    def check(self, read: Callable[[], Book], path: str) -> Book:
+        """What is read of a ledger, unless it lacks the anchored entry.
 
         Claim: raises when the ledger was emptied, or replaced by an older or another one, since the anchor was written.
         """
-        known, last = self.remembered(), chain.last()
-        if known is None:
-            # A ledger that holds no charge yet may have lost its process before the first anchor.
-            if last is not None and last.seq > 1:
-                raise anchor_gone(str(self.path))
-            return
-        if last is None:
-            raise ledger_gone(str(chain.path))
-        if chain.last("seq = ? AND hash = ?", *known) is None:
-            raise ledger_rolled_back(last.seq, known[0])
+        known = self.remembered()  # first: what it remembers by now is in everything that is read later
+        book = read()
+        # A ledger that holds no charge yet may have lost its process before the first anchor.
+        if known is None and book.seq > 1:
+            raise anchor_gone(str(self.path))
+        if known is not None and book.seq == 0:
+            raise ledger_gone(path)
+        if known is not None and not book.holds(*known):
+            raise ledger_rolled_back(book.seq, known[0])
+        return book
 
-    def remembered(self) -> tuple[int, str] | None:
+    def remembered(self) -> Known | None:
         with self._held() as descriptor:
             return self._read(descriptor)
 
-    def advance(self, entry: Entry) -> None:
-        """Remember this entry unless a newer one is remembered already."""
-        with self._held() as descriptor:
-            known = self._read(descriptor)
-            if known is not None and known[0] >= entry.seq:
+    def advance(self, newest: Known, holds: Callable[[int, str], bool]) -> None:
+        """Remember this entry unless a newer one is remembered already.
+
+        Claim: raises when what is remembered is not in the ledger, which `holds` says: two sessions on copies of one
+        ledger, each of which found the anchored entry before it wrote its own, cannot both go on.
+        """
+        # The ledger is never asked while the anchor is locked: somebody who holds the ledger may wait for the anchor.
+        # Each round that fails, somebody else has moved the anchor.
+        while True:
+            known = self.remembered()
+            if known is not None and not holds(*known):
+                raise not_the_anchored(known[0])
+            if self._replace(known, newest):
                 return
+
+    def _replace(self, known: Known | None, newest: Known) -> bool:
+        """Whether the anchor was still what is known of it; then it is the newer of both now."""
+        with self._held() as descriptor:
+            if self._read(descriptor) != known:
+                return False
+            if known is not None and known[0] >= newest[0]:
+                return True
             try:
-                written = os.pwrite(descriptor, f"{entry.seq:020d} {entry.hash}\n".encode(), 0)
+                written = os.pwrite(descriptor, f"{newest[0]:020d} {newest[1]}\n".encode(), 0)
             except OSError as error:
                 raise ledger_unwritable(str(self.path)) from error
             if written != LENGTH:
                 raise ledger_unwritable(str(self.path))
+            return True
 
     @contextmanager
     def _held(self) -> Iterator[int]:
@@ -72,7 +92,7 @@ class Anchor:
         finally:
             os.close(descriptor)
 
-    def _read(self, descriptor: int) -> tuple[int, str] | None:
+    def _read(self, descriptor: int) -> Known | None:
         text = os.pread(descriptor, LENGTH + 1, 0)
         if not text:
             return None

@@ -5,16 +5,16 @@ import json
 import secrets
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
 
 from sfumato.errors import (
     EngineFailed,
     LedgerDamaged,
+    ledger_broken,
     ledger_differs,
     ledger_gone,
     ledger_unreadable,
@@ -25,17 +25,20 @@ from sfumato.errors import (
 )
 from sfumato.kernel.certify import Certified
 from sfumato.kernel.cost import Cost
-from sfumato.kernel.gate import Receipt, Release, Released
+from sfumato.kernel.gate import Receipt, Release
 from sfumato.ledger.anchor import Anchor
-from sfumato.ledger.chain import Chain, Entry
-from sfumato.ledger.places import checked_anchor, default_anchor
+from sfumato.ledger.book import Book, demand
+from sfumato.ledger.chain import Chain
+from sfumato.ledger.entry import Entry
+from sfumato.ledger.history import Charge, history_line
+from sfumato.ledger.places import checked_anchor
+from sfumato.ledger.reader import Reader
+from sfumato.ledger.releases import kept_failure, kept_release, written
 from sfumato.ledger.terms import Amount, Terms, rounded_down
+from sfumato.ledger.totals import bounded
+from sfumato.ledger.verifying import verified
 from sfumato.schema.budget import Budget
 from sfumato.schema.table import Schema
-
-# Sums of unrelated denominators may not grow without end; above this size a total is rounded up.
-LARGEST_DENOMINATOR = 1 << 512
-ROUNDED_TO = 1 << 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,19 +91,6 @@ class Stored:
     when: str
 
 
-@dataclass(frozen=True, slots=True)
-class Charge:
-    """One line of the history."""
-
-    entry: int
-    when: str
-    analyst: str
-    spend: float
-    digest: str
-    releases: tuple[dict[str, str], ...]
-    request: str | None
-
-
 class Ledger:
     """Opens or starts the ledger of one table.
 
@@ -112,6 +102,7 @@ class Ledger:
         self.path = path
         self._anchor = Anchor(checked_anchor(path, anchor))
         self._chain = Chain(path)
+        self._reader = Reader(self._chain)
         self._budget = budget
         try:
             self._open(budget, {"table": schema.table, "unit": str(schema.unit)})
@@ -120,31 +111,37 @@ class Ledger:
             raise
 
     def _open(self, budget: Budget, described: dict[str, str]) -> None:
-        if self._anchor.outlived(self._chain):
+        if self._anchor.outlived(self._chain.file):
             raise ledger_gone(str(self.path))
-        with self._chain.transaction() as chain:
-            self._anchor.check(chain)
-            first = chain.last("kind = 'open'")
-            if first is None:
-                first = chain.append(
-                    "open", {"id": secrets.token_hex(16), "when": now(), **described, **_written(budget)}
-                )
-        self._anchor.advance(first)
-        for what, given in described.items():
-            if first.field(what) != given:
-                raise ledger_differs(f"the {what}", first.field(what), given)
+        self._reader.read()  # all of it, before anybody has to wait
+        with self._writing() as (chain, book):
+            if book.seq == 0:
+                chain.append("open", {"id": secrets.token_hex(16), "when": now(), **described, **_written(budget)})
+        with self._reading() as book:
+            for what, given in described.items():
+                if book.described[what] != given:
+                    raise ledger_differs(f"the {what}", book.described[what], given)
 
     @contextmanager
-    def _writing(self) -> Iterator[Chain]:
-        """Hold the write lock, check the anchor, and let it remember the last entry once that is durable."""
-        if self._anchor.outlived(self._chain):
+    def _reading(self) -> Iterator[Book]:
+        """What all entries say now; no other thread may add to it meanwhile."""
+        with self._chain.held():
+            yield self._reader.read()
+
+    @contextmanager
+    def _writing(self) -> Iterator[tuple[Chain, Book]]:
+        """Hold the write lock, check the anchor, and let it remember the last entry once that is durable.
+
+        Claim: ends without an error only if what was appended was read back, follows from all entries before, and is
+        what the anchor remembers, or older in the same chain.
+        """
+        if self._anchor.outlived(self._chain.file):
             raise ledger_gone(str(self.path))
         with self._chain.transaction() as chain:
-            self._anchor.check(chain)
-            yield chain
-            last = chain.last()
-        if last is not None:
-            self._anchor.advance(last)
+            yield chain, self._anchor.check(self._reader.read, str(self.path))
+        with self._reading() as book:
+            newest = book.seq, book.hash
+        self._anchor.advance(newest, self._reader.holds)
 
     def charge(self, payment: Payment) -> Receipt | Stored:
         """A receipt for a new charge, or what an earlier one bought.
@@ -154,12 +151,12 @@ class Ledger:
         failed fails again, unlooked: how long it takes and whether it fails is told once a charge.
         """
         cost = payment.cost
-        with self._writing() as chain:
-            terms = self.terms()
-            known = self._known(payment)
+        with self._writing() as (chain, book):
+            terms = self._terms(book)
+            known = _known(book, payment)
             if known is not None:
-                return self._bought(known, payment)
-            total, analyst_total, delta_total = self._admit(payment, terms)
+                return self._bought(book, known, payment)
+            total, analyst_total, delta_total = self._admit(book, payment, terms)
             entry = chain.append(
                 "charge",
                 {
@@ -178,35 +175,29 @@ class Ledger:
                 question=payment.question,
                 request=payment.request,
             )
-        return _receipt(entry, payment)
+        return _receipt(entry.seq, payment)
 
     def store(self, release: Release) -> Release:
         """Keep a release for ever; if its charge has one already, that one is the answer and this one is forgotten."""
-        with self._writing() as chain:
-            kept = chain.last("kind = 'release' AND charge = ?", release.entry)
-            if kept is not None:
-                return _release(kept)
-            chain.append("release", {"when": now(), **_body(release)}, charge=release.entry)
+        with self._writing() as (chain, book):
+            _demand_charge(book, release.entry)
+            if release.entry in book.releases:
+                return kept_release(self._proven(book, book.releases[release.entry]))
+            chain.append("release", {"when": now(), **written(release)}, charge=release.entry)
         return release
 
     def fail(self, charge: int, failure: EngineFailed) -> None:
         """Keep that the engine failed, in the words that were shown, which are the same for all data."""
-        with self._writing() as chain:
-            if chain.last("kind IN ('release', 'failure') AND charge = ?", charge) is None:
+        with self._writing() as (chain, book):
+            _demand_charge(book, charge)
+            if charge not in book.releases and charge not in book.failures:
                 chain.append("failure", {"when": now(), "told": [failure.message, failure.hint]}, charge=charge)
-
-    def terms(self) -> Terms:
-        """The limit in force; the policy must agree with it."""
-        stored = self._limit_in_force()
-        if stored != self._budget:
-            raise limit_differs(str(stored), str(self._budget))
-        return Terms(self._budget)
 
     def balance(self, analyst: str, like: Cost | None = None) -> Balance:
         """What is left; and of charges like this one, how many more would be granted one after the other."""
-        terms = self.terms()
-        total, analyst_total, delta_total = self._totals(analyst)
-        own = self._own_limit(analyst)
+        with self._reading() as book:
+            terms, own = self._terms(book), book.analyst_limits.get(analyst)
+            total, analyst_total, delta_total = _totals(book, analyst)
         left, keys = terms.limit - total, max(terms.pot - delta_total, Fraction(0))
         if own is not None:
             left = min(left, terms.price(own).amount - analyst_total)
@@ -218,27 +209,17 @@ class Ledger:
         return Balance(limit, terms.spent(total, delta_total), terms.left(left), float(keys), many)
 
     def history(self, analyst: str | None = None) -> list[Charge]:
-        """One entry a charge, oldest first: those of one analyst, or for the owner all."""
-        self._chain.verify()
-        whose = ("kind = 'charge'",) if analyst is None else ("kind = 'charge' AND analyst = ?", analyst)
-        return [
-            Charge(
-                entry.seq,
-                entry.field("when"),
-                str(entry.analyst),
-                float(Fraction(entry.field("spend"))),
-                entry.field("digest"),
-                tuple(entry.field("releases")),
-                entry.request,
-            )
-            for entry in self._chain.entries(*whose)
-        ]
+        """One entry a charge, oldest first: those of one analyst, or for the owner all. Every hash is checked."""
+        book, lines = Book(), []
+        for entry in self._chain.entries():
+            book.take(entry)
+            if entry.kind == "charge" and analyst in (None, entry.analyst):
+                lines.append(history_line(entry))
+        return lines
 
     def verify(self) -> int:
-        """Check the whole chain and the anchor; the number of entries."""
-        count = self._chain.verify()
-        self._anchor.check(self._chain)
-        return count
+        """Check the file, the whole chain, what its entries say, and the anchor; the number of entries."""
+        return self._anchor.check(lambda: verified(self._chain), str(self.path)).seq
 
     def close(self) -> None:
         self._chain.close()
@@ -247,47 +228,46 @@ class Ledger:
 
     def record_limit(self) -> None:
         """Make the policy's limit the one in force; its currency stays."""
-        with self._writing() as chain:
-            stored = self._limit_in_force()
-            if (stored.delta == 0) != (self._budget.delta == 0):
-                raise ledger_differs("delta", str(stored.delta), str(self._budget.delta))
+        with self._writing() as (chain, book):
+            if (book.limit.delta == 0) != (self._budget.delta == 0):
+                raise ledger_differs("delta", str(book.limit.delta), str(self._budget.delta))
             chain.append("limit", {"when": now(), **_written(self._budget)})
 
     def limit_analyst(self, analyst: str, epsilon: Fraction) -> None:
         """Grant an analyst this much of the table's limit and no more."""
-        with self._writing() as chain:
-            self.terms().price(epsilon)
+        with self._writing() as (chain, book):
+            self._terms(book).price(epsilon)
             chain.append("analyst", {"when": now(), "epsilon": str(epsilon)}, analyst=analyst)
 
     # ---- inside
 
-    def _known(self, payment: Payment) -> Entry | None:
-        if payment.request is not None:
-            same_request = self._chain.last(
-                "kind = 'charge' AND analyst = ? AND request = ?", payment.analyst, payment.request
-            )
-            if same_request is not None:
-                if same_request.question != payment.question:
-                    raise request_conflict(payment.request)
-                return same_request
-        if payment.fresh:
-            return None
-        return self._chain.last("kind = 'charge' AND analyst = ? AND question = ?", payment.analyst, payment.question)
+    def _terms(self, book: Book) -> Terms:
+        """Those of the limit in force; the policy must agree with it."""
+        if book.limit != self._budget:
+            raise limit_differs(str(book.limit), str(self._budget))
+        return Terms(self._budget)
 
-    def _bought(self, charge: Entry, payment: Payment) -> Receipt | Stored:
-        kept = self._chain.last("kind IN ('release', 'failure') AND charge = ?", charge.seq)
-        if kept is None:
-            return _receipt(charge, payment)
-        if kept.kind == "failure":
-            raise EngineFailed(*kept.field("told"))
-        return Stored(_release(kept), kept.field("when"))
+    def _bought(self, book: Book, charge: int, payment: Payment) -> Receipt | Stored:
+        if charge in book.releases:
+            kept = self._proven(book, book.releases[charge])
+            return Stored(kept_release(kept), kept.field("when"))
+        if charge in book.failures:
+            raise kept_failure(self._proven(book, book.failures[charge]))
+        return _receipt(charge, payment)
 
-    def _admit(self, payment: Payment, terms: Terms) -> tuple[Fraction, Fraction, Fraction]:
+    def _proven(self, book: Book, seq: int) -> Entry:
+        """An entry as it was when it was taken into the book."""
+        entry = self._chain.at(seq)
+        if entry is None or not book.proves(entry):
+            raise ledger_broken(seq)
+        return entry
+
+    def _admit(self, book: Book, payment: Payment, terms: Terms) -> tuple[Fraction, Fraction, Fraction]:
         """The totals after this charge, or BudgetExceeded, naming whoever has less left."""
         amount, delta = payment.cost.amount, payment.cost.delta
-        total, analyst_total, delta_total = self._totals(payment.analyst)
+        total, analyst_total, delta_total = _totals(book, payment.analyst)
         pots = [(terms.limit - total, "the table", self._budget.epsilon)]
-        own = self._own_limit(payment.analyst)
+        own = book.analyst_limits.get(payment.analyst)
         if own is not None:
             pots.append((terms.price(own).amount - analyst_total, f'analyst "{payment.analyst}"', own))
         left, owner, limit = min(pots, key=lambda pot: pot[0])
@@ -297,93 +277,54 @@ class Ledger:
             )
         if delta_total + delta > terms.pot:
             raise over_key_budget(f"{float(delta):.6g}", f"{float(max(terms.pot - delta_total, Fraction(0))):.6g}")
-        return _bounded(total + amount), _bounded(analyst_total + amount), _bounded(delta_total + delta)
-
-    def _totals(self, analyst: str) -> tuple[Fraction, Fraction, Fraction]:
-        newest = self._chain.last("kind = 'charge'")
-        own = self._chain.last("kind = 'charge' AND analyst = ?", analyst)
-        return (
-            Fraction(newest.field("total")) if newest else Fraction(0),
-            Fraction(own.field("analyst_total")) if own else Fraction(0),
-            # Entries from before keys could be discovered have no δ.
-            Fraction(newest.content.get("delta_total", 0)) if newest else Fraction(0),
-        )
-
-    def _own_limit(self, analyst: str) -> Fraction | None:
-        entry = self._chain.last("kind = 'analyst' AND analyst = ?", analyst)
-        return None if entry is None else Fraction(entry.field("epsilon"))
-
-    def _limit_in_force(self) -> Budget:
-        entry = self._chain.last("kind IN ('open', 'limit')")
-        if entry is None:
-            raise ledger_gone(str(self.path))
-        return Budget(Fraction(entry.field("epsilon")), Fraction(entry.field("delta")))
+        return bounded(total + amount), bounded(analyst_total + amount), bounded(delta_total + delta)
 
 
 def re_anchor(path: Path, anchor: Path | None = None) -> None:
     """The owner vouches for a ledger whose anchor was lost. A present anchor is never overruled."""
-    chain = Chain(path)
-    if not path.exists():
+    place, chain = Anchor(checked_anchor(path, anchor)), Chain(path)
+    if not chain.file.exists():
         raise ledger_unreadable(str(path))
-    chain.verify()
-    last = chain.last()
-    place = Anchor(anchor or default_anchor(path))
-    if last is not None:
+    with closing(chain):
+        book = verified(chain)
+        if book.seq == 0:
+            return
         try:
             known = place.remembered()
         except LedgerDamaged:  # unreadable is as good as lost
             place.path.unlink()
             known = None
         if known is None:
-            place.advance(last)
-    chain.close()
+            place.advance((book.seq, book.hash), book.holds)
+
+
+def _known(book: Book, payment: Payment) -> int | None:
+    """The charge that this payment repeats."""
+    if payment.request is not None:
+        same_request = book.requests.get((payment.analyst, payment.request))
+        if same_request is not None:
+            if same_request.question != payment.question:
+                raise request_conflict(payment.request)
+            return same_request.seq
+    if payment.fresh:
+        return None
+    return book.questions.get((payment.analyst, payment.question))
+
+
+def _totals(book: Book, analyst: str) -> tuple[Fraction, Fraction, Fraction]:
+    return book.total, book.analyst_totals.get(analyst, Fraction(0)), book.delta_total
+
+
+def _demand_charge(book: Book, charge: int) -> None:
+    demand(charge in book.charges, charge, "is no charge, and nothing can be kept for it")
 
 
 def _written(budget: Budget) -> dict[str, str]:
     return {"epsilon": str(budget.epsilon), "delta": str(budget.delta)}
 
 
-def _receipt(entry: Entry, payment: Payment) -> Receipt:
-    return Receipt(entry.seq, *(plan.digest for plan in payment.plans))
-
-
-def _body(release: Release) -> dict[str, Any]:
-    body: dict[str, Any] = {"values": [[_text(value) for value in row] for row in release.values]}
-    if release.groups is not None:
-        body["groups"] = [list(group) for group in release.groups]
-    if release.others:
-        body["others"] = [_body(other) for other in release.others]
-    return body
-
-
-def _release(kept: Entry) -> Release:
-    kept.field("values")
-    return _read(int(kept.charge or 0), kept.content)
-
-
-def _read(charge: int, body: dict[str, Any]) -> Release:
-    groups = body.get("groups")
-    return Release(
-        charge,
-        tuple(tuple(_number(value) for value in row) for row in body["values"]),
-        None if groups is None else tuple(tuple(group) for group in groups),
-        tuple(_read(charge, other) for other in body.get("others", ())),
-    )
-
-
-def _text(value: Released) -> str | list[str]:
-    """Integers of any size survive as text."""
-    return str(value) if isinstance(value, int) else [str(one) for one in value]
-
-
-def _number(text: str | list[str]) -> Released:
-    return int(text) if isinstance(text, str) else tuple(int(one) for one in text)
-
-
-def _bounded(total: Fraction) -> Fraction:
-    if total.denominator <= LARGEST_DENOMINATOR:
-        return total
-    return Fraction(-((-total * ROUNDED_TO) // 1), ROUNDED_TO)
+def _receipt(charge: int, payment: Payment) -> Receipt:
+    return Receipt(charge, *(plan.digest for plan in payment.plans))
 
 
 def _rounded_up(spend: Fraction) -> str:

@@ -4,6 +4,7 @@ import errno
 import os
 from pathlib import Path
 
+from sfumato.ledger.wordings import not_a_file
 from sfumato.schema.wordings import anchor_is_ledger, folder_missing, unusable_path
 
 
@@ -15,13 +16,21 @@ def checked_anchor(path: Path, anchor: Path | None) -> Path:
     """Where the anchor of the ledger at this path is."""
     if not path.name or os.path.isdir(path):  # false where nothing may be looked at
         raise unusable_path("ledger", "people.ledger")
+    for what, given, example in (("ledger", path, "people.ledger"), ("anchor", anchor, "people.ledger.anchor")):
+        if given is not None and _is_special(given):
+            raise not_a_file(what, example)
     if anchor is not None and os.path.realpath(anchor) == os.path.realpath(path):
         raise anchor_is_ledger()
     place = anchor or default_anchor(path)
     # An anchor that is there knows more: the ledger is gone.
     if _is_missing(path.parent) and _is_missing(place):
         raise folder_missing(str(path))
-    return place
+    return Path(os.path.abspath(place))  # the working directory may change
+
+
+def _is_special(path: Path) -> bool:
+    """SQLite would read it as no file, or as an address with settings. Nobody who types that means a file's name."""
+    return path.name == ":memory:" or any(part.lower().startswith("file:") for part in path.parts)
 
 
 def _is_missing(path: Path) -> bool:

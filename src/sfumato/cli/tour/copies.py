@@ -19,14 +19,16 @@ def copy_ledger(source: Path, target: Path) -> None:
 
 
 def forget_a_charge(ledger: Path, analyst: str) -> None:
-    """What somebody with the file in hand would try: an analyst's newest charge becomes free."""
+    """What somebody with the file in hand would try: the newest charge of an analyst becomes free, unseen."""
     with closing(sqlite3.connect(ledger)) as connection, connection:
+        (guard,) = connection.execute("SELECT sql FROM sqlite_master WHERE name = 'no_update'").fetchone()
         connection.execute("DROP TRIGGER no_update")
         connection.execute(
             """UPDATE entry SET body = json_set(body, '$.amount', '0')
                WHERE seq = (SELECT MAX(seq) FROM entry WHERE kind = 'charge' AND analyst = ?)""",
             (analyst,),
         )
+        connection.execute(guard)
 
 
 def complaint(ledger: Path, policy: Path) -> str:
