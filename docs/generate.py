@@ -11,7 +11,7 @@ import enum
 import inspect
 import re
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType, UnionType
@@ -203,7 +203,9 @@ def _class(shown: str, value: type) -> Iterator[str]:
     elif makers:
         yield f"```python\n{_wrapped(shown, _parameters(value, makers[0].args, method=True), None)}\n```"
     elif not issubclass(value, enum.Enum) and len(public) == len(fields):
-        parts = [ast.unparse(part) for part in public]
+        scope = vars(import_module(value.__module__))
+        given = [(ast.unparse(part.target), part.annotation, part.value) for part in public]
+        parts = [f"{name}: {_type(kind)}{_default(default, scope)}" for name, kind, default in given]
         yield f"```python\n{_wrapped(shown, parts, None)}\n```"
     yield from _docstring(value)
     if public:
@@ -218,6 +220,13 @@ def _class(shown: str, value: type) -> Iterator[str]:
                 text = _wrapped(call, _parameters(value, part.args, method=True), part.returns)
                 yield f"```python\n{text}\n```"
                 yield from _paragraphs(ast.get_docstring(part))
+
+
+def _default(written: ast.expr | None, scope: Mapping[str, Any]) -> str:
+    if written is None:
+        return ""
+    known = scope.get(written.id) if isinstance(written, ast.Name) else None
+    return f" = {known!r}" if isinstance(known, str | int | float) else f" = {ast.unparse(written)}"
 
 
 def _attribute(part: ast.AnnAssign) -> tuple[str, str]:
@@ -247,11 +256,7 @@ def _parameters(value: Any, arguments: ast.arguments, *, method: bool = False) -
 
     def written(part: ast.arg, default: ast.expr | None) -> str:
         kind = f": {_type(part.annotation)}" if part.annotation is not None else ""
-        if default is None:
-            return part.arg + kind
-        known = scope.get(default.id) if isinstance(default, ast.Name) else None
-        shown = repr(known) if isinstance(known, str | int | float) else ast.unparse(default)
-        return f"{part.arg}{kind} = {shown}"
+        return part.arg + kind + _default(default, scope)
 
     plain = [*arguments.posonlyargs, *arguments.args]
     defaults = [None] * (len(plain) - len(arguments.defaults)) + arguments.defaults
