@@ -14,7 +14,7 @@ from sfumato.accounting.bands import UNIT, Floats
 
 PANELS_A_DEVIATION = 4
 HULL_POINTS = 4096
-HULL_SLACK = HULL_POINTS * 2.0**-50  # relative: each point of the hull loses a few units in the last place
+HULL_SLACK = HULL_POINTS * UNIT  # relative to δ: what the differences of slopes may lose
 ROUNDING = 2.0**-49  # of the largest loss
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from math import ceil, exp, expm1, sqrt
+from math import ceil, exp, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -178,15 +178,14 @@ def noise_quantile(scale: Fraction, leaves: int, miss: float) -> int:
     """
     if leaves == 0:
         return 0
-    q, fall = exp(-1 / float(scale)), -expm1(-1 / float(scale))
-    deviation = sqrt(2 * q) / fall
+    q = exp(-1 / float(scale))
+    deviation = sqrt(2 * q) / (1 - q)
     # Bernstein: the sum exceeds `reach` with probability below miss / 1000.
     target = -np.log(miss / 1000)
     reach = ceil(deviation * sqrt(2 * leaves * target) + 2 * target * (float(scale) + 1)) + 2
     size = 1 << (2 * reach + 1).bit_length()
-    # (1 - q)² / (1 - 2 q cos x + q²), written so that nothing cancels where q is near 1.
-    wave = np.sin(np.pi / size * np.arange(size // 2 + 1))
-    transform = np.exp(-leaves * np.log1p(q * (2 * wave / fall) ** 2))
+    wave = np.cos(2 * np.pi * np.arange(size // 2 + 1) / size)
+    transform = np.exp(leaves * (2 * np.log1p(-q) - np.log1p(q * q - 2 * q * wave)))
     law = np.fft.irfft(transform, size)
     tail = np.cumsum(law[: size // 2 + 1][::-1])[::-1]  # P(sum >= t)
     enough = np.flatnonzero(tail[1:] <= miss * 0.998 - 1e-12)
