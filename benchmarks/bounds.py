@@ -1,9 +1,7 @@
 """Sums without declared bounds on Adult, against the bound that libraries find and against public bounds."""
 
-import os
 from fractions import Fraction
 from math import ceil, log, log2, sqrt
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -15,13 +13,8 @@ from sfumato.kernel.mechanisms import DiscreteLaplace
 from sfumato.kernel.ranks import Cells
 from sfumato.plan.expressions import Column
 from sfumato.plan.nodes import Magnitudes
+from tests.tables import adult
 
-ROOT = Path(__file__).parents[1]
-PLACES = [
-    Path(os.environ.get("SFUMATO_DATA", "")),
-    ROOT.parent / "shared" / "data",
-    ROOT.parents[1] / "shared" / "data",
-]
 RUNS = 400
 WHOLE = Magnitudes(Column("x"), 0, 62)
 TARGETS = {"age": 0.010, "capital_gain": 0.40, "hours_per_week": None, "fnlwgt": None, "capital_loss": None}
@@ -29,11 +22,8 @@ PUBLIC = {"age": 1024, "capital_gain": 1 << 20, "hours_per_week": 1024, "fnlwgt"
 
 
 def run() -> list[Report]:
-    folder = next((place / "adult" for place in PLACES if (place / "adult" / "train.csv").is_file()), None)
     report = Report("Sums without declared bounds: Adult, ε = 1, RMSE in % of the sum")
-    if folder is None:
-        return []
-    people = pd.concat([pd.read_csv(folder / f"{part}.csv") for part in ("train", "test")])
+    people = pd.concat([pd.read_csv(adult() / f"{part}.csv") for part in ("train", "test")])
     for column, target in TARGETS.items():
         values = people[column].dropna().to_numpy(dtype=np.int64)
         report.add(f"{column}, {len(values):,} rows, bounds found with 10 %", _found(values), "%", at_most=target)

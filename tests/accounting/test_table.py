@@ -1,18 +1,18 @@
 """Numbers known beforehand: the table of bounds, the curves of the figure, and where the simplified formula breaks."""
 
-import csv
 from fractions import Fraction
-from math import exp, log, sqrt
-from pathlib import Path
+from math import e, exp, log, sqrt, tanh
 
+import numpy as np
 import pytest
+from scipy.optimize import brentq, minimize_scalar
+from scipy.special import gammaln
 
 from sfumato.accounting import compose, deviations
 from sfumato.accounting.events import Event, plan
 from sfumato.accounting.optimal import optimal_delta, optimal_epsilon
 from sfumato.accounting.simple import advanced, closed_form, sequential, thesis, zcdp
 
-CURVES = Path(__file__).parents[3] / "shared" / "data" / "composition_curves.csv"
 DELTA = Fraction(1, 10**5)
 
 # ε₀ = 0.1, δ = 1e-5; rounded to the nearest in the last digit shown.
@@ -26,6 +26,7 @@ TABLE = {
     "pld": "0.990 2.80 4.22 6.38 11.19 17.42",
 }
 COUNTS = (10, 50, 100, 200, 500, 1000)
+CURVE = (*range(1, 201, 7), *range(210, 1001, 79))
 # Twelve digits from an exact binomial sum, and a bracket of 1e-5 around the Laplace law (two discretisations).
 OPTIMA = (0.993691176759, 2.844667152177, 4.306791372517, 6.510335013764, 11.408905366999, 17.787128449720)
 LAPLACE = (0.98996231, 2.7966010, 4.2203470, 6.3816477, 11.190661, 17.423650)
@@ -66,25 +67,54 @@ def test_a_hundred_at_one() -> None:
     assert bounds.best == ("pld", bounds.pld)
 
 
-@pytest.mark.skipif(not CURVES.exists(), reason="the curves lie beside the repository, in shared/data")
-def test_the_curves_of_the_figure() -> None:
-    with CURVES.open(encoding="utf-8") as lines:
-        rows = list(csv.DictReader(lines))
-    assert len(rows) == 840
-    for row in rows:
-        epsilon, count = Fraction(row["eps0"]), int(row["k"])
-        delta = Fraction(row["delta"])
-        listed = ((Event("pure", epsilon), count),)
-        formula = 2 * float(epsilon) * sqrt(2 * count * log(1 / delta))
-        for value, column in (
-            (sequential(listed, delta), "sequential"),
-            (formula, "seed_formula_2eps_sqrt(2k ln 1/d)"),
-            (advanced(listed, delta), "DRV_full"),
-            (closed_form(epsilon, count, delta), "KOV_closed_form"),
-            (optimal_epsilon(listed, delta), "optimal_exact_pure"),
-            (zcdp(listed, delta), "zCDP_optimal_conversion"),
+@pytest.mark.parametrize("epsilon", ["0.1", "0.5", "1"])
+def test_the_curves_of_the_figure(epsilon: str) -> None:
+    """Each bound as on paper, with other means than those of the package."""
+    size = Fraction(epsilon)
+    for count in CURVE:
+        listed = ((Event("pure", size), count),)
+        for name, value, expected in (
+            ("sequential", sequential(listed, DELTA), count * float(size)),
+            ("advanced", advanced(listed, DELTA), drv(float(size), count)),
+            ("closed form", closed_form(size, count, DELTA), kov(float(size), count)),
+            ("optimal", optimal_epsilon(listed, DELTA), worst_case(float(size), count)),
+            ("zcdp", zcdp(listed, DELTA), concentrated(float(size) ** 2 / 2 * count)),
         ):
-            assert value == pytest.approx(float(row[column]), abs=2e-6), (row, column)
+            assert value == pytest.approx(expected, rel=1e-9), (name, count)
+
+
+def drv(epsilon: float, count: int) -> float:
+    """Dwork, Rothblum, Vadhan 2010, Theorem III.3."""
+    return epsilon * sqrt(2 * count * log(1e5)) + count * epsilon * (exp(epsilon) - 1)
+
+
+def kov(epsilon: float, count: int) -> float:
+    """Kairouz, Oh, Viswanath 2015, Theorem 3.4."""
+    drift = count * epsilon * tanh(epsilon / 2)
+    logarithms = (log(e + sqrt(count) * epsilon * 1e5), log(1e5))
+    return min(count * epsilon, *(drift + epsilon * sqrt(2 * count * each) for each in logarithms))
+
+
+def worst_case(epsilon: float, count: int) -> float:
+    """Where the δ of `count` answers of randomised response is 1e-5, by logarithms of factorials."""
+    lies = np.arange(count + 1)
+    chance = gammaln(count + 1) - gammaln(lies + 1) - gammaln(count - lies + 1) - count * np.log1p(exp(-epsilon))
+    masses, losses = np.exp(chance - lies * epsilon), (count - 2 * lies) * epsilon
+
+    def excess(at: float) -> float:
+        return float(masses @ -np.expm1(np.minimum(at - losses, 0))) - 1e-5
+
+    return float(brentq(excess, 0, count * epsilon, xtol=1e-13))
+
+
+def concentrated(rho: float) -> float:
+    """The smallest ε that any order α gives (Canonne, Kamath, Steinke 2020, Proposition 12)."""
+
+    def at(logarithm: float) -> float:
+        order = 1 + exp(logarithm)
+        return rho * order + (log(1e5 / order) + (order - 1) * np.log1p(-1 / order)) / (order - 1)
+
+    return float(minimize_scalar(at, bounds=(-6, 12), method="bounded", options={"xatol": 1e-9}).fun)
 
 
 @pytest.mark.parametrize(

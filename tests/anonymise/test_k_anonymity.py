@@ -12,7 +12,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.errors import DataUnreadable, Refused, UsageError
-from tests.anonymise.adult import QUASI, adult, hierarchies, needs_adult
+from tests.anonymise.adult import QUASI, adult, hierarchies
 
 ROWS = [
     {
@@ -91,7 +91,6 @@ def test_kept_points_at_the_original_rows() -> None:
     assert [rows[place]["ill"] for place in result.kept] == [row["ill"] for row in released(result)]
 
 
-@needs_adult
 @pytest.mark.parametrize("search", ["flash", "exhaustive"])
 def test_adult_with_its_hierarchies(search: str) -> None:
     result = sf.anonymise.k_anonymity(adult(), QUASI, k=5, hierarchies=hierarchies(), search=search)

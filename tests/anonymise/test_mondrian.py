@@ -9,7 +9,7 @@ import pytest
 import sfumato as sf
 from sfumato.errors import Refused
 from tests.anonymise import oracle
-from tests.anonymise.adult import QUASI, adult, hierarchies, needs_adult
+from tests.anonymise.adult import QUASI, adult, hierarchies
 
 
 def people(seed: int, count: int = 400) -> pd.DataFrame:
@@ -100,7 +100,6 @@ def test_blanks_sort_last_and_hide_the_range_they_meet() -> None:
     assert set(whole.to_arrow().column("age").to_pylist()) == {"*"}
 
 
-@needs_adult
 def test_adult() -> None:
     result = sf.anonymise.mondrian(adult(), QUASI, k=5, hierarchies=hierarchies())
     assert result.k == 5

@@ -1,6 +1,4 @@
-"""The published figures on the census extract Adult, which lies beside the repository."""
-
-from pathlib import Path
+"""The published figures on the census extract Adult."""
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -8,17 +6,12 @@ import pyarrow.csv as csv
 import pytest
 
 from sfumato.attacks import homogeneity, linking
-
-ADULT = Path(__file__).parents[3] / "shared" / "data" / "adult"
-
-pytestmark = pytest.mark.skipif(
-    not (ADULT / "test.csv").exists(), reason="the census extract is not beside the repository (../shared/data/adult)"
-)
+from tests import tables
 
 
 @pytest.fixture(scope="module")
 def adult() -> pa.Table:
-    parts = [csv.read_csv(ADULT / f"{name}.csv") for name in ("train", "test")]
+    parts = [csv.read_csv(tables.adult() / f"{name}.csv") for name in ("train", "test")]
     return pa.concat_tables(parts, promote_options="default")
 
 

@@ -1,7 +1,6 @@
 """The town looks like a census: no impossible people, and pairs of columns that go together as in the real extract."""
 
 import itertools
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -30,8 +29,8 @@ from sfumato.datasets.variables import (
     WORKCLASS,
     Band,
 )
+from tests.tables import adult
 
-CENSUS = Path(__file__).parents[3] / "shared" / "data" / "adult" / "train.csv"
 LABELS = {
     "sex": SEX,
     "relationship": RELATIONSHIP,
@@ -136,9 +135,7 @@ def test_a_table_emptied_by_noise_still_draws_possible_people() -> None:
 
 
 def test_pairs_of_columns_go_together_as_in_the_census(persons: pa.Table) -> None:
-    if not CENSUS.exists():
-        pytest.skip("the census extract is not beside the repository (../shared/data/adult/train.csv)")
-    real = csv.read_csv(CENSUS, convert_options=csv.ConvertOptions(strings_can_be_null=True))
+    real = csv.read_csv(adult() / "train.csv", convert_options=csv.ConvertOptions(strings_can_be_null=True))
     real = real.rename_columns(["income_class" if name == "income" else name for name in real.column_names])
     census, town = coded(real), coded(persons)
     distances = two_way_distances(census, town)

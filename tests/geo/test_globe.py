@@ -137,3 +137,14 @@ def test_audit(one: tuple[float, float], two: tuple[float, float]) -> None:
     claimed = Fraction(1 / apart)
     assert shown(claimed) <= 1
     assert shown(3 * claimed) > 1
+
+
+def test_sine_and_cosine_err_by_less_than_the_proof_allows() -> None:
+    """Eight units of 2^-53 each, in NumPy's vector loops too, over all angles that occur."""
+    uniform = SeededEntropy("sines").words(1_500).astype(np.float64) * 2.0**-64
+    turns = np.concatenate([2 * pi * uniform, uniform * 2.0**-20, pi * (uniform - 0.5), np.arange(9) * pi / 4])
+    with localcontext(Context(prec=50)):
+        exactly = [sine_cosine(Decimal(turn)) for turn in turns.tolist()]
+        for computed, place in ((np.sin(turns), 0), (np.cos(turns), 1)):
+            for found, pair in zip(computed.tolist(), exactly, strict=True):
+                assert abs(Decimal(found) - pair[place]) < 8 * Decimal(2) ** -53

@@ -21,6 +21,15 @@ def line(epsilon: float = 1.0) -> sf.geo.Metric:
     return sf.geo.metric(LINE, lambda one, two: abs(one - two), epsilon=epsilon)
 
 
+def test_a_loss_is_not_rounded_down() -> None:
+    for epsilon in (Fraction(2, 3), Fraction(1, 10), Fraction(31, 11)):
+        mechanism = sf.geo.metric(LINE, lambda one, two: abs(one - two), epsilon=epsilon)
+        anywhere = sf.geo.planar(epsilon=epsilon)
+        for distance in (1, 2, 4, 7):
+            assert Fraction(repr(mechanism.loss(0, distance))) >= epsilon * distance
+            assert Fraction(repr(anywhere.loss(distance))) >= epsilon * distance
+
+
 def test_every_pair_keeps_the_claim() -> None:
     mechanism = line()
     laws = {item: mechanism.law(item) for item in LINE}

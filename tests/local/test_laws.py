@@ -1,14 +1,16 @@
 """The exact law of every client by exhaustion: what it loses is ε and no more; broken twins lose more."""
 
 import types
+from dataclasses import replace
 from decimal import Decimal, localcontext
 from fractions import Fraction
-from math import comb, log
+from math import comb, log, tanh
 from typing import Any
 
 import numpy as np
 import pytest
 
+import sfumato as sf
 from sfumato.local import hashing, numbers, rappor, response, subset, unary
 from sfumato.local.attributes import Attributes
 from sfumato.local.domain import Domain
@@ -230,3 +232,25 @@ def test_a_piecewise_window_that_is_too_likely_is_caught(monkeypatch: pytest.Mon
         exact_law(lambda tape, s=share: int(law.draw(np.array([s * twin.UNITS // 4]), tape)[0][0])) for share in SHARES
     ]
     assert loss(found) > Decimal("1.5")
+
+
+@pytest.mark.parametrize("price", [F(1, 10**6), F(2, 3), F(7), F(40)])
+@pytest.mark.parametrize("hashes", [1, 3])
+def test_the_price_of_a_first_report_is_not_rounded_down(price: Fraction, hashes: int) -> None:
+    """Reports that show the permanent bits as they are cost what these do; chances that nearly meet cost as little."""
+    scheme = Rappor(Domain(["a", "b"]), price, hashes=hashes, p=F(0), q=F(1))
+    assert price <= F(repr(scheme.first_report)) <= price * (1 + F(1, 10**15))
+    close = replace(scheme, p=F(1, 2), q=F(1, 2) + F(1, 10**9))
+    linear = 4 * hashes * 1e-9 * tanh(float(price) / 4 / hashes)  # around ½ the loss is 4 (q* - p*) a hash
+    assert close.first_report == pytest.approx(linear, rel=1e-8)
+
+
+def test_the_price_of_a_protocol_is_not_rounded_down() -> None:
+    for price in (F(2, 3), F(1, 10), F(31, 11)):
+        for made in (
+            sf.local.protocol("grr", domain=["a", "b"], epsilon=price),
+            sf.local.protocol("rappor", domain=["a", "b"], epsilon=price),
+            sf.local.mean(lower=0, upper=1, epsilon=price),
+            sf.local.attributes({"drink": ["tea", "coffee"], "age": (0, 100)}, epsilon=price),
+        ):
+            assert F(repr(made.epsilon)) >= price

@@ -1,5 +1,6 @@
 """Shuffling: the bound holds for randomised response, computed exactly, and has the size that is known."""
 
+from fractions import Fraction
 from itertools import product
 from math import comb, exp
 
@@ -46,6 +47,11 @@ def test_a_bound_that_forgets_the_clones_would_be_seen() -> None:
 @pytest.mark.parametrize(("local", "expected"), [(1, 0.023), (2, 0.067), (4, 0.25)])
 def test_known_sizes(local: float, expected: float) -> None:
     assert sf.local.shuffled(local, users=48_842, delta=1e-6) == pytest.approx(expected, rel=0.03)
+
+
+def test_where_shuffling_adds_nothing_the_price_of_one_report_is_not_rounded_down() -> None:
+    for price in (Fraction(2, 3), Fraction(1, 10), Fraction(20, 7), Fraction(31, 11)):
+        assert Fraction(repr(sf.local.shuffled(price, users=2, delta=1e-30))) >= price
 
 
 def test_more_users_hide_more() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.errors import UsageError
-from tests.anonymise.adult import FOLDER, needs_adult
+from tests.tables import adult
 
 ROWS = [
     {"age": 30, "zip": "a", "ill": "flu"},
@@ -50,9 +50,8 @@ def test_null_is_a_value_and_look_alikes_are_one() -> None:
     assert sf.anonymise.risk(rows, ["zip"]).k == 2
 
 
-@needs_adult
 def test_the_known_figures_of_adult() -> None:
-    table = pd.concat([pd.read_csv(FOLDER / "train.csv"), pd.read_csv(FOLDER / "test.csv")])
+    table = pd.concat([pd.read_csv(adult() / f"{part}.csv") for part in ("train", "test")])
     quasi = ["age", "sex", "race", "education", "marital_status", "occupation", "workclass", "native_country"]
     found = sf.anonymise.risk(table, [*quasi, "hours_per_week"])
     assert found.rows == 48_842

@@ -15,7 +15,7 @@ Floats = npt.NDArray[np.float64]
 Whole = npt.NDArray[np.int64]
 Complex = npt.NDArray[np.complex128]
 
-UNIT = 2.0**-50  # a few units in the last place
+UNIT = 2.0**-48  # more than the rounding errors of one formula, each function being right to four units
 
 
 @dataclass(frozen=True, slots=True)

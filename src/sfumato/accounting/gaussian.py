@@ -12,6 +12,7 @@ from sfumato.schema.numbers import Number, exact, exact_positive, shown
 
 MARGIN = 2.0**-38  # relative to each of the two tails; their float error is below 2^-40
 SMALL_SHIFT = 2.0**-14
+ROUNDING = 2.0**-50  # of ε/μ and of μ/2, which may nearly cancel
 FAR = 25.0
 TAIL = 1e-300
 CLOSE = 1e-13
@@ -54,8 +55,9 @@ def classical_sigma(epsilon: Number, delta: Number) -> float:
 
 def delta_at(shift: float, epsilon: float) -> float:
     """P(N > t) - e^ε P(N > t + μ), from above; the cases and their errors: docs/proofs/gaussian-delta.md."""
-    near = epsilon / shift - shift / 2
-    far = near + shift
+    quotient, half = epsilon / shift, shift / 2
+    room = ROUNDING * (quotient + half)
+    near, far = quotient - half - room, quotient + half + room
     tail, density = erfc(near / sqrt(2)) / 2, exp(-near * near / 2) / sqrt(2 * pi)
     if near > FAR:
         value = tail

@@ -10,10 +10,11 @@ from math import ceil, erfc, exp, expm1, log, log1p, pi, sqrt
 
 import numpy as np
 
-from sfumato.accounting.bands import Floats
+from sfumato.accounting.bands import UNIT, Floats
 
 PANELS_A_DEVIATION = 4
 HULL_POINTS = 4096
+HULL_SLACK = HULL_POINTS * UNIT  # relative to δ: what the differences of slopes may lose
 ROUNDING = 2.0**-49  # of the largest loss
 
 
@@ -147,7 +148,8 @@ def concentrated(rho: float, *, smallest: float) -> Atoms:
     """A loss that dominates everything ρ-zCDP allows.
 
     Claim: the δ(ε) of any ρ-zCDP mechanism lies below the conversion formula at every ε, and is convex in e^ε; so
-    it lies below the lower convex hull of that formula on a grid of ε, which is the δ(ε) of the law returned.
+    it lies below the lower convex hull of that formula on a grid of ε, and the δ(ε) of the law returned is nowhere
+    below that hull: its masses are rounded up, and add up to a little more than 1.
     Needs: `smallest`, the δ at which the tail is cut and counts as infinite loss.
     Proof: docs/proofs/pld.md, "What is only known to be zCDP".
     """
@@ -162,18 +164,24 @@ def concentrated(rho: float, *, smallest: float) -> Atoms:
 
 
 def _conversion(rho: float, epsilons: Floats) -> Floats:
-    """The smallest δ found at each ε >= 0; every order gives a valid one."""
+    """The smallest δ found at each ε >= 0, from above; every order gives a valid one."""
     best = np.full(len(epsilons), 1.0)
     centre = np.maximum((epsilons - rho) / (2 * rho), 0.0) + 1e-6
     for stretch in np.exp(np.linspace(-1.5, 4.0, 400)):
         for order in (centre * stretch, np.full_like(centre, 0.02 / sqrt(rho) * stretch)):
-            exponent = order * ((order + 1) * rho - epsilons) - np.log(order) - (order + 1) * np.log1p(1 / order)
-            best = np.minimum(best, np.exp(np.minimum(exponent, 0.0)))
-    return np.minimum(best * (1 + 1e-12), 1.0)
+            factor, power = np.log(order), (order + 1) * np.log1p(1 / order)
+            exponent = order * ((order + 1) * rho - epsilons) - factor - power
+            rounding = UNIT * (1 + order * ((order + 1) * rho + epsilons) + np.abs(factor) + power)
+            best = np.minimum(best, np.exp(np.minimum(exponent + rounding, 0.0)))
+    return best
 
 
 def _hull(epsilons: Floats, deltas: Floats) -> Atoms:
-    """The law whose δ(ε) is the lower convex hull, in e^ε, of these points and of δ = 1 at e^ε = 0."""
+    """The law whose δ(ε) is the lower convex hull, in e^ε, of these points and of δ = 1 at e^ε = 0; from above.
+
+    A mass is the difference of two slopes and errs by a few units in the last place of them, which is more of itself
+    the denser the points. Added up over all points that stays below HULL_SLACK of δ (docs/proofs/pld.md, "Rounding").
+    """
     kept: list[int] = []
     slopes: list[float] = []  # to the next point kept, times e^ε at the point itself; the first is the one from δ = 1
 
@@ -193,4 +201,4 @@ def _hull(epsilons: Floats, deltas: Floats) -> Atoms:
     chosen, before = np.array(kept), np.array(slopes)
     after = np.append(before[1:] * np.exp(-np.diff(epsilons[chosen])), 0.0)
     masses = after - before
-    return Atoms(epsilons[chosen], np.log(masses), float(deltas[chosen[-1]]))
+    return Atoms(epsilons[chosen], np.log(masses) + HULL_SLACK, float(deltas[chosen[-1]]) * (1 + HULL_SLACK))

@@ -7,7 +7,7 @@ from math import expm1, fsum, gcd, inf, lcm, log1p, sqrt
 
 import numpy as np
 
-from sfumato.accounting.bands import Band, Bands, Floats, bounded_range, laplace, randomised_response
+from sfumato.accounting.bands import UNIT, Band, Bands, Floats, bounded_range, laplace, randomised_response
 from sfumato.accounting.events import Event, Plan
 from sfumato.accounting.lattices import Atoms, Normal, concentrated, discrete_gaussian, discrete_laplace
 
@@ -94,7 +94,7 @@ def losses(plan: Plan, *, delta: float) -> Losses:
         Bands.of(bands) if bands else None,
         Normal(sqrt(fsum(squares)) * (1 + 1e-15)) if squares else None,
         tuple(atoms),
-        max(0.0, -expm1(fsum(intact))),
+        _lost(fsum(intact)),
         _common([event for event, _ in plan]),
         sum(count for _, count in plan),
     )
@@ -107,7 +107,12 @@ def worst(plan: Plan) -> Losses:
         bands[randomised_response(event.amount)] += count
     intact = fsum(count * log1p(-float(event.delta)) for event, count in plan)
     common = _divisor([event.amount for event, _ in plan])
-    return Losses(Bands.of(bands), None, (), max(0.0, -expm1(intact)), common, sum(count for _, count in plan))
+    return Losses(Bands.of(bands), None, (), _lost(intact), common, sum(count for _, count in plan))
+
+
+def _lost(intact: float) -> float:
+    """The chance of losing everything, from the logarithm of the chance of not: from above."""
+    return max(0.0, -expm1(intact)) * (1 + UNIT)
 
 
 def _band(event: Event) -> Band:

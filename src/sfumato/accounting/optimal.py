@@ -18,6 +18,7 @@ from sfumato.accounting.rounding import up
 LONGEST_SUM = 1_000_000
 TAIL = 1e-300
 CLOSE = 1e-13
+UNIT = 2.0**-50  # four units in the last place
 
 
 def optimal_epsilon(plan: Plan, delta: Fraction) -> float:
@@ -59,13 +60,14 @@ def _exact_epsilon(plan: Plan, delta: float) -> float:
 def _delta(losses: Floats, masses: Floats, lost: float, epsilon: float) -> float:
     over = losses > epsilon
     finite = float(masses[over] @ -np.expm1(epsilon - losses[over]))
-    return lost + (1 - lost) * finite * (1 + 1e-12 + 2.0**-50 * len(losses)) + TAIL
+    return (lost + (1 - lost) * finite) * (1 + 1e-12 + UNIT * len(losses)) + TAIL
 
 
 def _binomial(plan: Plan) -> tuple[Floats, Floats, float]:
     """The losses (k - 2i) ε, largest first, with their probabilities, and the probability of losing everything.
 
-    The probabilities are products of ratios from the mode outwards, so that each has k rounding errors at most.
+    The probabilities are products of ratios from the mode outwards, so that each has k rounding errors at most; the
+    losses are raised by more than theirs.
     """
     epsilon, count = float(plan[0][0].amount), sum(times for _, times in plan)
     places = np.arange(count + 1, dtype=np.float64)
@@ -75,4 +77,5 @@ def _binomial(plan: Plan) -> tuple[Floats, Floats, float]:
     masses[mode + 1 :] = np.cumprod(ratios[mode:])
     masses[:mode] = np.cumprod(1 / ratios[:mode][::-1])[::-1]
     intact = sum(times * log1p(-float(event.delta)) for event, times in plan)
-    return (count - 2 * places) * epsilon, masses / masses.sum(), -float(np.expm1(intact))
+    losses = (count - 2 * places) * epsilon + UNIT * (count * epsilon)
+    return losses, masses / masses.sum(), -float(np.expm1(intact))

@@ -5,7 +5,7 @@ filter: where parameters depend on earlier answers, use `filters`. Proofs: docs/
 """
 
 from fractions import Fraction
-from math import ceil, exp, expm1, floor, isfinite, log, log1p, sqrt
+from math import ceil, exp, expm1, floor, inf, isfinite, log, log1p, sqrt
 
 import numpy as np
 
@@ -23,6 +23,7 @@ WRAPPED = 1e-11
 LARGEST_EXPONENT = 1e6  # of tilt · loss, so that e^exponent keeps ten digits
 SMALLEST_DELTA = 1e-280
 UNIT = 2.0**-48  # more than the rounding error of a term of the scale
+HALF_UNIT = 2.0**-53  # of one addition
 SHARES = np.exp(np.linspace(-4.0, 6.0, 48))
 
 
@@ -32,6 +33,8 @@ def epsilon_of(laws: Losses, delta: float, *, optimistic: bool = False) -> float
     Needs: delta above the chance of an infinite loss.
     """
     target = delta - laws.infinite
+    if target <= 0:
+        return inf
     tilt, near = order_for_delta(laws.moments, target, highest=_highest(laws))
     composed = _composed(laws, tilt, near=near, delta=target, optimistic=optimistic)
     return composed.epsilon_below(delta) if optimistic else composed.epsilon(delta)
@@ -71,7 +74,7 @@ def _composed(laws: Losses, tilt: float, *, near: float, delta: float, optimisti
         masses,
         window.falling(),
         scale + log1p(-laws.infinite),
-        1e-12 + UNIT * (laws.count + abs(scale) + tilt * max(abs(low), abs(high))),
+        1e-12 + UNIT * (laws.count + abs(scale) + tilt * max(abs(low), abs(high))) + HALF_UNIT * length,
         noise,
         above=_beyond(laws, tilt, first + length, step) if highest >= first + length else 0.0,
         wrapped=WRAPPED,
@@ -123,5 +126,5 @@ def _beyond(laws: Losses, tilt: float, border: int, step: Fraction) -> float:
 
 
 def _together(infinite: float, grid: list[tuple[GridLaw, int]]) -> float:
-    """The probability that at least one loss is infinite."""
-    return -expm1(log1p(-infinite) + sum(count * log1p(-law.infinite) for law, count in grid))
+    """The probability that at least one loss is infinite, from above."""
+    return -expm1(log1p(-infinite) + sum(count * log1p(-law.infinite) for law, count in grid)) * (1 + 8 * UNIT)

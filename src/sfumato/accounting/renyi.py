@@ -13,22 +13,24 @@ Moments = Callable[[Floats], Floats]
 
 LOWEST, HIGHEST = 1e-9, 1e7
 COARSE, FINE, ROUNDS = 120, 17, 5
+UNIT = 2.0**-49  # of each of the terms added up
 
 
 def order_for_delta(moments: Moments, delta: float, *, highest: float = HIGHEST) -> tuple[float, float]:
-    """The order v = α - 1 that gives the smallest ε at this δ, and that ε (not below 0)."""
-    order, epsilon = _smallest(lambda v: (moments(v) - np.log(delta) + _log_factor(v)) / v, highest)
+    """The order v = α - 1 that gives the smallest ε at this δ, and that ε from above (not below 0)."""
+    order, epsilon = _smallest(lambda v: _logarithm(moments(v) - np.log(delta), v) / v, highest)
     return order, max(epsilon, 0.0)
 
 
 def order_for_epsilon(moments: Moments, epsilon: float, *, highest: float = HIGHEST) -> tuple[float, float]:
     """The order v = α - 1 that gives the smallest δ at this ε, and the logarithm of that δ."""
-    return _smallest(lambda v: moments(v) - v * epsilon + _log_factor(v), highest)
+    return _smallest(lambda v: _logarithm(moments(v) - v * epsilon, v), highest)
 
 
-def _log_factor(order: Floats) -> Floats:
-    """ln of 1/(α-1) · (1 - 1/α)^α."""
-    return np.asarray(-np.log(order) - (order + 1) * np.log1p(1 / order))
+def _logarithm(exponent: Floats, order: Floats) -> Floats:
+    """The exponent plus ln of 1/(α-1) · (1 - 1/α)^α, raised by what rounding may take from terms that cancel."""
+    factor, power = np.log(order), (order + 1) * np.log1p(1 / order)
+    return np.asarray(exponent - factor - power + UNIT * (1 + np.abs(exponent) + np.abs(factor) + power))
 
 
 def _smallest(objective: Moments, highest: float) -> tuple[float, float]:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.accounting.rounding import up
 from sfumato.geo.nearby import LONGEST, MOST_ITEMS, Nearby
 from sfumato.geo.wordings import Problem, item_unknown, no_places, not_a_metric, vectors_unusable
 from sfumato.kernel.choice import Exponential
@@ -62,9 +63,9 @@ class Metric:
         return dict(zip(self.items, (weights / weights.sum()).tolist(), strict=True))
 
     def loss(self, one: Hashable, two: Hashable) -> float:
-        """epsilon · d: what an output can tell the two apart by."""
+        """epsilon · d: what an output can tell the two apart by, rounded up."""
         steps = int(self.rows(self.places[one])[self.places[two]])
-        return float(self.epsilon * self.step * (steps + (self.slack if one != two else 0)))
+        return up(self.epsilon * self.step * (steps + (self.slack if one != two else 0)))
 
     def event(self) -> dict[str, str]:
         """What is done, for a record."""

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from sfumato.accounting.rounding import up
 from sfumato.errors import out_of_range
 from sfumato.geo.earth import (
     RADIUS_M,
@@ -91,9 +92,9 @@ class Planar:
         return (float(i[0] * step), float(j[0] * step)) if single else (i * step, j * step)
 
     def loss(self, metres: Number) -> float:
-        """What a report can tell two positions apart by, as the logarithm of a ratio of probabilities."""
+        """What a report can tell two positions apart by, as the logarithm of a ratio of probabilities, rounded up."""
         distance = exact_positive(metres, "metres") if metres else Fraction(0)
-        return float(self.epsilon * distance + (self._snap if distance else 0))
+        return up(self.epsilon * distance + (self._snap if distance else 0))
 
     @property
     def mean_error_m(self) -> float:

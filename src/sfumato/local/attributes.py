@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.accounting.rounding import up
 from sfumato.errors import DataUnreadable
 from sfumato.kernel.entropy import Entropy
 from sfumato.local.chance import below
@@ -68,7 +69,7 @@ class Attributes:
 
     @property
     def epsilon(self) -> float:
-        return float(self.price)
+        return up(self.price)
 
     @property
     def names(self) -> tuple[str, ...]:

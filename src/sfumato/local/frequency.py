@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from sfumato.accounting.rounding import up
 from sfumato.kernel.entropy import Entropy
 from sfumato.local.domain import Domain
 from sfumato.local.estimate import Estimate
@@ -47,7 +48,7 @@ class Frequency:
 
     @property
     def epsilon(self) -> float:
-        return rounded_up(log(3)) if self.price is None else float(self.price)
+        return rounded_up(log(3)) if self.price is None else up(self.price)
 
     @property
     def names(self) -> tuple[str, ...]:

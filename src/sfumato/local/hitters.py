@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.accounting.rounding import up
 from sfumato.kernel.entropy import Entropy
 from sfumato.local.chance import below
 from sfumato.local.domain import column
@@ -56,7 +57,7 @@ class Hitters:
 
     @property
     def epsilon(self) -> float:
-        return float(self.price)
+        return up(self.price)
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from sfumato.accounting.rounding import up
 from sfumato.kernel.entropy import Entropy
 from sfumato.local.domain import column
 from sfumato.local.estimate import CONFIDENCE, quantile
@@ -63,7 +64,7 @@ class Mean:
 
     @property
     def epsilon(self) -> float:
-        return float(self.price)
+        return up(self.price)
 
     @property
     def names(self) -> tuple[str, ...]:

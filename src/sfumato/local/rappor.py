@@ -6,14 +6,15 @@ Erlingsson, Pihur, Korolova 2014.
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Context, Decimal, localcontext
 from fractions import Fraction
 from functools import lru_cache
-from math import log
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.accounting.rounding import up
 from sfumato.kernel.entropy import Entropy
 from sfumato.local import packed
 from sfumato.local.chance import Ratio, below, odds, packed_coins, value_of
@@ -23,11 +24,13 @@ from sfumato.local.frequency import read_column
 from sfumato.local.oracle import Codes, checked
 from sfumato.local.packed import Bytes
 from sfumato.local.regression import regress
-from sfumato.local.scheme import VERSION, Columns, Tally, added, rounded_up
+from sfumato.local.scheme import VERSION, Columns, Tally, added
 from sfumato.local.unary import bit_rows
 from sfumato.local.wordings import rappor_option_wrong
 
 MOST_HASHES = 16
+DIGITS = Context(prec=60)
+ROUNDING = Decimal(10) ** -40  # more than a few digits of a logarithm of chances above 10^-15 lose
 Floats = npt.NDArray[np.float64]
 
 
@@ -62,7 +65,7 @@ class Rappor:
 
     @property
     def epsilon(self) -> float:
-        return float(self.price)
+        return up(self.price)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -94,8 +97,13 @@ class Rappor:
     @property
     def first_report(self) -> float:
         """What a single report costs: hashes · ln(q*(1 - p*) / (p*(1 - q*))), rounded up."""
-        least, most = self._shown()
-        return rounded_up(self.hashes * log(most * (1 - least) / (least * (1 - most))) * (1 + 1e-12))
+        with localcontext(DIGITS):
+            exact = (self.p, self.q, self.price / (2 * self.hashes))
+            p, q, rate = (Decimal(number.numerator) / number.denominator for number in exact)
+            moved = (q - p) / (1 + rate.exp())
+            least, most = p + moved, q - moved
+            cost = self.hashes * (most * (1 - least) / (least * (1 - most))).ln() + ROUNDING
+        return up(Fraction(cost))
 
     def spec(self) -> dict[str, Any]:
         return {

@@ -10,6 +10,7 @@ from math import exp, log, log1p
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.accounting.rounding import up
 from sfumato.errors import out_of_range
 from sfumato.schema.numbers import Number, exact_positive, whole
 
@@ -18,6 +19,7 @@ Floats = npt.NDArray[np.float64]
 BLOCKS = 160
 REACH = 9.0  # deviations of the number of clones that are looked at; the rest counts as a failure
 SLACK = 1 + 1e-5  # the probabilities err by less than 3e-6 of themselves
+ROUNDING = 1e-14  # of differences that nearly cancel, all together
 MOST_USERS = 10**8
 
 
@@ -27,7 +29,7 @@ def shuffled(epsilon: Number, *, users: int, delta: Number) -> float:
     Claim: (result, delta)-DP towards whoever sees the shuffled reports, for replacing one person's value.
     Proof: docs/proofs/local-shuffle.md
     """
-    local = float(exact_positive(epsilon, "epsilon"))
+    local = up(exact_positive(epsilon, "epsilon"))
     chance = float(exact_positive(delta, "delta"))
     count = whole(users, "users", least=2, most=MOST_USERS)
     if chance >= 1:
@@ -55,9 +57,9 @@ class _Clones:
         masses = np.exp(_log_binomial(others, every) + every * log(share) + (others - every) * log1p(-share))
         self._starts = edges[:-1]
         self._weights = np.add.reduceat(masses, (edges[:-1] - low).astype(np.int64))
-        # Bernstein's bound for all other numbers of clones; coins beyond ten deviations and rounding add far less.
+        # Bernstein's bound for all other numbers of clones; coins beyond ten deviations add far less.
         reach = REACH * spread + 20
-        self._missing = 2 * exp(-(reach**2) / (2 * (spread**2 + reach / 3))) + 1e-15
+        self._missing = 2 * exp(-(reach**2) / (2 * (spread**2 + reach / 3))) + ROUNDING
         pairs = [_pair(int(clones), 1 / (1 + exp(-local))) for clones in self._starts]
         self._first = np.concatenate([first for first, _ in pairs])
         self._second = np.concatenate([second for _, second in pairs])
