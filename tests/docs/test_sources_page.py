@@ -6,6 +6,7 @@ import shlex
 import tomllib
 from pathlib import Path
 
+import duckdb
 import pytest
 
 from sfumato import engines
@@ -36,6 +37,13 @@ def test_the_examples_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsy
             drafted = Path("visits.toml").read_text(encoding="utf-8")
             assert blocks("toml")[0] in drafted
         assert (left.value.code or 0) == 0, capsys.readouterr().err
+
+
+def test_long_cells_are_cut_as_the_page_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    duckdb.execute("COPY (SELECT 'x' || repeat('y', 5000) AS note, 1 AS n) TO 'people.parquet'")
+    exec(compile(blocks("python")[1], "sources.md", "exec"), {})  # noqa: S102
+    assert duckdb.execute("SELECT length(note), n FROM 'short.parquet'").fetchall() == [(1000, 1)]
 
 
 def test_every_ending_and_every_limit_is_on_the_page() -> None:
