@@ -40,11 +40,7 @@ def _copy_lookup(name: str, internal: str, key: str, connection: Connection) -> 
 
 
 def _with_ids_alike(name: str, internal: str, schema: Schema, connection: Connection) -> None:
-    """Ids get the type they have in the first table: a comparison of two types could fail on single rows.
-
-    An id that does not fit becomes NULL: its rows are nobody's.
-    """
+    """Ids are texts, as in the first table: what type they have there may depend on single rows."""
     unit_id = quoted(schema.unit.id) if isinstance(schema.unit, Person) else ""
-    first = connection.execute(f"DESCRIBE SELECT {unit_id} FROM {quoted(schema.table)}").fetchall()
-    alike = f"TRY_CAST({unit_id} AS {first[0][1]}) AS {unit_id}"
+    alike = f"CAST({unit_id} AS VARCHAR) AS {unit_id}"
     connection.execute(f"CREATE VIEW {quoted(name)} AS SELECT * REPLACE ({alike}) FROM {internal}")

@@ -9,21 +9,17 @@ from sfumato.schema.columns import LONGEST_TEXT, Category, Column, Date, Float, 
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person
 
-WHOLE = {
-    "TINYINT",
-    "SMALLINT",
-    "INTEGER",
-    "BIGINT",
-    "HUGEINT",
-    "UTINYINT",
-    "USMALLINT",
-    "UINTEGER",
-    "UBIGINT",
-}  # not UHUGEINT: compared with a negative number it would fail on single rows
-LAST = (1 << 63) - 1
+NARROW = {"TINYINT", "SMALLINT", "INTEGER", "UTINYINT", "USMALLINT", "UINTEGER"}
+# Not UHUGEINT: compared with a negative number it would fail on single rows.
+WHOLE = {*NARROW, "BIGINT", "UBIGINT", "HUGEINT"}
 REAL = {"FLOAT", "DOUBLE"}
-WHOLE_FLOATS_BELOW = 1 << 24
+MOMENTS = {"TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS"}
+# Others (lists, structures, lengths of time, times of day …) have no text that one row alone decides.
+WITH_A_TEXT = {*WHOLE, *REAL, *MOMENTS, "BOOLEAN", "VARCHAR", "JSON", "BLOB", "UUID", "DATE", "UHUGEINT", '"NULL"'}
+BEGIN_WITH_A_TEXT = ("DECIMAL(", "ENUM(", "TIMESTAMP WITH")
 TEXTUAL = ("VARCHAR", "JSON")
+LAST = (1 << 63) - 1
+FIRST_MOMENT, LAST_MOMENT = "TIMESTAMP '0001-01-01'", "TIMESTAMP '9999-12-31 23:59:59.999999'"
 
 
 def declared_columns(schema: Schema) -> dict[str, Column | None]:
@@ -34,25 +30,34 @@ def declared_columns(schema: Schema) -> dict[str, Column | None]:
     return declared
 
 
+def id_of_unit(schema: Schema) -> str | None:
+    return schema.unit.id if isinstance(schema.unit, Person) else None
+
+
 def canonical_columns(schema: Schema, physical: Mapping[str, str]) -> str:
-    """What stands between SELECT and FROM."""
+    """What stands between SELECT and FROM. Where ids are compared with those of other tables, they are texts."""
     columns = []
     for name, column in declared_columns(schema).items():
         if name not in physical:
             raise column_absent(name, physical)
-        columns.append(f"{_canonical(quoted(name), column, physical[name])} AS {quoted(name)}")
+        written = _canonical(quoted(name), column, physical[name])
+        if column is None and schema.tables:
+            written = f"CAST({written} AS VARCHAR)"
+        columns.append(f"{written} AS {quoted(name)}")
     return ", ".join(columns)
 
 
-def reading_of_texts(schema: Schema, physical: Mapping[str, str]) -> str | None:
-    """Aggregates that read every text of the declared columns, or None if there is no text among them.
+def doubtful_values(schema: Schema, physical: Mapping[str, str]) -> str | None:
+    """Aggregates that read every value that might not be one, or None if there are only numbers: see `Scanned`.
 
     Not strlen: DuckDB takes that from the file without looking whether the text is one.
     """
     columns = [
         f"max(length(CAST({quoted(name)} AS VARCHAR)))"
-        for name in declared_columns(schema)
         if any(kind in physical[name] for kind in TEXTUAL)
+        else f"max(hash({_canonical(quoted(name), column, physical[name])}))"
+        for name, column in declared_columns(schema).items()
+        if physical[name] not in (*WHOLE, *REAL, "BOOLEAN")
     ]
     return ", ".join(columns) or None
 
@@ -61,7 +66,8 @@ def _canonical(name: str, column: Column | None, physical: str) -> str:
     """Claim: total, and decided by the text of the cell alone (`engines.cells`), whatever type its column has.
 
     So a column that has become one of doubles, because one value is missing, reads as it did. Shorter ways for some
-    types give what the text would give.
+    types give what the text would give. One type of result a declaration: engines hash the same number differently
+    in different types.
     """
     match column:
         case None:
@@ -76,8 +82,10 @@ def _canonical(name: str, column: Column | None, physical: str) -> str:
             return f"CASE WHEN strlen({_text(name, physical)}) <= {most} THEN {_text(name, physical)} END"
         case Int():
             return _clamped(name, physical)
+        case Date() if physical == "DATE" or physical in MOMENTS or physical.startswith("TIMESTAMP WITH"):
+            return as_date(name, physical)
         case Date():
-            return as_date(_short(name) if physical == "VARCHAR" else name, physical)
+            return as_date(_short(_text(name, physical)), "VARCHAR")
         case Float():
             return _real(name, physical)
         case Text(longest=longest):
@@ -89,20 +97,19 @@ def _canonical(name: str, column: Column | None, physical: str) -> str:
 def _id(name: str, physical: str) -> str:
     """Whoever has no id, or one that is longer than a text may be, is nobody.
 
-    A double from which on neighbouring whole numbers look alike is no id: people would merge. Nor is a fraction.
+    A double from which on neighbouring whole numbers look alike is no id: people would merge.
     """
     if physical in WHOLE or physical == "UUID":
         return name
     if physical in REAL:
-        below = WHOLE_BELOW if physical == "DOUBLE" else WHOLE_FLOATS_BELOW
-        return f"CASE WHEN abs({name}) < {below} AND {name} = trunc({name}) THEN TRY_CAST({name} AS BIGINT) END"
+        return f"CASE WHEN abs({_double(name, physical)}) < {WHOLE_BELOW} THEN {_text(name, physical)} END"
     return _no_longer(_text(name, physical), LONGEST_TEXT)
 
 
 def _clamped(name: str, physical: str) -> str:
-    """A whole number of 64 bits: what is beyond the ends goes to the end, as bounds would do it; NaN has none."""
+    """A whole number: what is beyond 64 bits goes to the end, as bounds would do it, or keeps its own type."""
     if physical in WHOLE:
-        return name
+        return f"CAST({name} AS BIGINT)" if physical in NARROW else name
     found, number = _whole(name, physical, "BIGINT"), _double(name, physical)
     if physical == "BOOLEAN":
         return found
@@ -112,16 +119,18 @@ def _clamped(name: str, physical: str) -> str:
 
 def _whole(name: str, physical: str, kind: str) -> str:
     """Halves go to the even number; what does not fit is NULL."""
-    if physical in WHOLE:
+    if physical == kind:
         return name
-    if physical == "BOOLEAN":
+    if physical in WHOLE or physical == "BOOLEAN":
         return f"TRY_CAST({name} AS {kind})"
     real = _double(name, physical)
     if physical in REAL:
         return f"TRY_CAST({real} AS {kind})"
     written = _short(_text(name, physical))
-    exact = f"COALESCE(TRY_CAST({written} AS {kind}), {_truth(written)})"  # the cast of a text takes halves upwards
-    return f"CASE WHEN abs({real}) < {WHOLE_BELOW} THEN TRY_CAST({real} AS {kind}) ELSE {exact} END"
+    # The cast of a text takes halves upwards, and more digits from it than a double has.
+    is_real = f"abs({real}) < {WHOLE_BELOW} OR contains({written}, '.') OR contains(lower({written}), 'e')"
+    number = f"CASE WHEN {is_real} THEN TRY_CAST({real} AS {kind}) ELSE TRY_CAST({written} AS {kind}) END"
+    return f"COALESCE({number}, {_truth(written)})"
 
 
 def _real(name: str, physical: str) -> str:
@@ -151,17 +160,22 @@ def _text(name: str, physical: str) -> str:
     if physical == "VARCHAR":
         return name
     if physical in REAL:
-        real = f"TRY_CAST({name} AS DOUBLE)"
-        whole = f"abs({real}) < {WHOLE_BELOW} AND {real} = trunc({real})"
-        written = (
-            f"CASE WHEN {whole} THEN TRY_CAST(TRY_CAST({real} AS BIGINT) AS VARCHAR) ELSE CAST({real} AS VARCHAR) END"
+        real = _double(name, physical)
+        return (
+            f"CASE WHEN isnan({real}) THEN NULL "
+            f"WHEN abs({real}) < {WHOLE_BELOW} AND {real} = trunc({real}) "
+            f"THEN TRY_CAST(TRY_CAST({real} AS BIGINT) AS VARCHAR) ELSE TRY_CAST({real} AS VARCHAR) END"
         )
-        return f"CASE WHEN isnan({real}) THEN NULL ELSE {written} END"
     if physical == "BLOB":
         return f"TRY(decode({name}))"
-    if physical.startswith("DECIMAL") and not physical.endswith(",0)"):
+    if physical in MOMENTS or physical == "DATE":
+        moment = f"TRY_CAST({name} AS TIMESTAMP)"
+        return f"CASE WHEN {moment} BETWEEN {FIRST_MOMENT} AND {LAST_MOMENT} THEN TRY_CAST({name} AS VARCHAR) END"
+    if physical.startswith("DECIMAL(") and not physical.endswith(",0)"):
         return f"rtrim(rtrim(CAST({name} AS VARCHAR), '0'), '.')"
-    return f"TRY_CAST({name} AS VARCHAR)"
+    if physical in WITH_A_TEXT or (physical.startswith(BEGIN_WITH_A_TEXT) and not physical.endswith("]")):
+        return f"TRY_CAST({name} AS VARCHAR)"
+    return "CAST(NULL AS VARCHAR)"
 
 
 def _short(written: str) -> str:

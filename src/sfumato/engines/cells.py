@@ -1,8 +1,9 @@
 """What one cell says, as a text: by its Python type alone, so that no row decides how another is read."""
 
+import sys
 import uuid
 from collections.abc import Iterable
-from datetime import date, datetime, time, timedelta
+from datetime import date, datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -12,17 +13,24 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 WHOLE_BELOW = 1 << 53  # from here on, a double no longer tells neighbouring whole numbers apart
+LONG_BELOW = 1 << 64  # likewise for NumPy's long doubles
 MOST_BITS = 1100  # beyond the largest double
 MOST_DIGITS = 400
-AS_THEY_ARE_SHOWN = {("pandas", "Period"), ("pandas", "Interval"), ("pandas", "Timedelta")}
-MISSING = {("pandas", "NaTType"), ("pandas", "NAType")}
+FIRST_YEAR, LAST_YEAR = 1, 9999
 
 
-def texts_of(cells: Iterable[object]) -> "pa.Array[Any]":
+def texts_of(cells: Iterable[object], *, ids: bool = False) -> "pa.Array[Any]":
     """A column of texts."""
     import pyarrow as pa  # noqa: PLC0415 - slow to load
 
-    return pa.array(map(text_of, cells), pa.large_string())
+    return pa.array(map(id_of if ids else text_of, cells), pa.large_string())
+
+
+def id_of(cell: object) -> str | None:
+    """The text of a person's id. A double from which on neighbouring whole numbers look alike is no id."""
+    if issubclass(type(cell), float | np.floating) and not issubclass(type(cell), np.longdouble):
+        return text_of(cell) if abs(float.__float__(float(cell))) < WHOLE_BELOW else None  # type: ignore[arg-type]
+    return text_of(cell)
 
 
 def text_of(cell: object) -> str | None:
@@ -35,53 +43,66 @@ def text_of(cell: object) -> str | None:
     try:
         found = _text(cell)
         if found is not None:
-            found.encode()
+            str.encode(found)  # fails for what is no text, too
     except Exception:  # noqa: BLE001 - a cell of somebody's own class may do anything
         return None
     return found
 
 
-def _text(cell: object) -> str | None:
-    named = (type(cell).__module__.partition(".")[0], type(cell).__name__)
-    if named in MISSING:
-        return None
-    if isinstance(cell, np.generic) and not isinstance(cell, str | bytes):
+def _text(cell: Any) -> str | None:
+    """Asks the type for what it is, and built-in types for what they hold: a cell may answer anything itself."""
+    kind = type(cell)
+    if issubclass(kind, np.generic) and not issubclass(kind, str | bytes):
         cell = _plain(cell)
-    match cell:
-        case bool():
-            return "true" if cell else "false"
-        case int():
-            return int.__repr__(cell) if int.bit_length(cell) <= MOST_BITS else None
-        case float():
-            return _real(float.__float__(cell))
-        case complex():
-            return _real(cell.real) if cell.imag == 0 else None
-        case Decimal():
-            return _decimal(cell)
-        case str():
-            return str.__str__(cell)
-        case bytes() | bytearray():
-            return cell.decode("utf-8")
-        case datetime():
-            return _without_zeros(cell.replace(tzinfo=None).isoformat(sep=" "))
-        case date():
-            return cell.isoformat()
-        case time():
-            return _without_zeros(cell.isoformat())
-        case timedelta() | uuid.UUID():
-            return str(cell)
-    return str(cell) if named in AS_THEY_ARE_SHOWN else None
+        kind = type(cell)
+    if issubclass(kind, bool):
+        return "true" if cell else "false"
+    if issubclass(kind, int):
+        return int.__repr__(cell) if int.bit_length(cell) <= MOST_BITS else None
+    if issubclass(kind, float):
+        return _real(float.__float__(cell))
+    if issubclass(kind, complex):
+        number = complex.__complex__(cell)
+        return _real(number.real) if number.imag == 0 else None
+    if issubclass(kind, Decimal):
+        return _decimal(Decimal(Decimal.__str__(cell)))
+    if issubclass(kind, str):
+        return str.__str__(cell)
+    if issubclass(kind, bytes | bytearray):
+        return bytes(memoryview(cell)).decode("utf-8")
+    if issubclass(kind, date):
+        return _moment(cell, kind)
+    return uuid.UUID.__str__(cell) if issubclass(kind, uuid.UUID) else None
 
 
-def _plain(cell: np.generic) -> object:
-    """A number, text or time of Python's own for one of NumPy's."""
+def _moment(cell: Any, kind: type) -> str | None:
+    """By the clock that the cell itself shows. Times of day and lengths of time are not read."""
+    pandas = sys.modules.get("pandas")
+    if pandas is not None and kind is type(pandas.NaT):
+        return None
+    if pandas is not None and kind is pandas.Timestamp:
+        return _without_zeros(cell.tz_localize(None).isoformat(sep=" "))
+    if issubclass(kind, datetime):
+        return _without_zeros(datetime.isoformat(datetime.replace(cell, tzinfo=None), sep=" "))
+    return date.isoformat(cell)
+
+
+def _plain(cell: Any) -> object:
+    """A number or text of Python's own for one of NumPy's; nothing for what has no such."""
     if isinstance(cell, np.longdouble):
-        return float(cell)
+        return int(cell) if abs(cell) < LONG_BELOW and cell == np.trunc(cell) else float(cell)
     if isinstance(cell, np.clongdouble):
-        return complex(cell)
+        return _plain(cell.real) if cell.imag == 0 else None
     if isinstance(cell, np.datetime64):
-        return None if np.isnat(cell) else _without_zeros(str(cell.astype("datetime64[ns]")).replace("T", " "))
-    return cell.item()
+        return _numpy_moment(cell)
+    return None if isinstance(cell, np.timedelta64) else cell.item()
+
+
+def _numpy_moment(cell: "np.datetime64[Any]") -> str | None:
+    if np.isnat(cell) or not FIRST_YEAR <= int(cell.astype("datetime64[Y]").astype(np.int64)) + 1970 <= LAST_YEAR:
+        return None
+    coarse = np.datetime_data(cell.dtype)[0] in ("Y", "M", "W", "D", "h", "m")
+    return _without_zeros(str(cell.astype("datetime64[s]") if coarse else cell).replace("T", " "))
 
 
 def _real(number: float) -> str | None:
@@ -94,6 +115,8 @@ def _decimal(number: Decimal) -> str | None:
     """Without zeros at its end: how many there are may come from the other rows."""
     if not number.is_finite():
         return None if number.is_nan() else str(float(number))
+    if number == 0:
+        return "0"
     if abs(number.adjusted()) > MOST_DIGITS or len(number.as_tuple().digits) > MOST_DIGITS:
         return None
     return _without_zeros(f"{number:f}")

@@ -1,13 +1,16 @@
 """Tables in memory: pandas, Polars and Arrow, handed to the engine with types that no cell decides.
 
 An engine that is shown Python objects guesses a column's type from them: one cell would change how all others are read.
-So a column of objects becomes one of texts, each cell by itself (`engines.cells`); a column that has a type keeps it.
+So a column of objects becomes one of texts, each cell by itself (`engines.cells`). A column of numbers, texts or times
+without a zone keeps its type; what else there is becomes texts as well.
 """
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from sfumato.engines.cells import texts_of
+import numpy as np
+
+from sfumato.engines.cells import FIRST_YEAR, LAST_YEAR, texts_of
 from sfumato.errors import DataUnreadable, SfumatoError, column_absent, file_unreadable, frame_unknown
 
 if TYPE_CHECKING:
@@ -23,92 +26,149 @@ FRAMES = {
     ("pyarrow", "FileSystemDataset"),
     ("pyarrow", "InMemoryDataset"),
 }
+GUESSING = ("CsvFileFormat", "JsonFileFormat")  # their types come from the first rows
 TYPED = "biuf"  # NumPy's kinds of numbers: true and false, whole, unsigned, real
+WIDEST = 8  # bytes
 
 
-def typed(frame: object, names: Sequence[str]) -> object:
+def typed(frame: Any, names: Sequence[str], unit_id: str | None) -> object:
     """The declared columns of a frame, as something whose types an engine need not guess."""
     module = type(frame).__module__.partition(".")[0]
-    if (module, type(frame).__name__) not in FRAMES:
+    if (module, type(frame).__name__) not in FRAMES or type(getattr(frame, "format", None)).__name__ in GUESSING:
         raise frame_unknown(type(frame).__name__)
-    if module == "pyarrow":
-        return frame
     try:
-        columns = _of_pandas(frame, names) if module == "pandas" else _of_polars(frame, names)
+        match module:
+            case "pandas":
+                return _table({name: _series(_named(frame, name), name == unit_id) for name in names})
+            case "polars":
+                collected = frame.lazy().collect()
+                return _table({name: _polars_series(_present(collected, name), name == unit_id) for name in names})
+            case _:
+                return _with_known_numbers(frame)
     except SfumatoError:
         raise
     except Exception:  # noqa: BLE001 - other people's converters, whose messages may quote a value
         raise unlike_any() from None
-    import pyarrow as pa  # noqa: PLC0415 - slow to load
-
-    return pa.table(columns)
 
 
 def unlike_any() -> DataUnreadable:
     return file_unreadable("the table", "its columns are of a kind DuckDB does not take")
 
 
-def _of_pandas(frame: Any, names: Sequence[str]) -> dict[str, Any]:
-    present = [str(name) for name in frame.columns]
-    found = {}
-    for name in names:
-        if name not in present:
-            raise column_absent(name, present)
-        if present.count(name) > 1:
-            raise file_unreadable("the table", "two columns have the same name")
-        found[name] = _series(frame.iloc[:, present.index(name)])
-    return found
+def _table(columns: dict[str, Any]) -> "pa.Table":
+    import pyarrow as pa  # noqa: PLC0415 - slow to load
+
+    return pa.table(columns)
 
 
-def _series(series: Any) -> Any:
+def _named(frame: Any, name: str) -> Any:
+    present = [str(each) for each in frame.columns]
+    if name not in present:
+        raise column_absent(name, present)
+    if present.count(name) > 1:
+        raise file_unreadable("the table", "two columns have the same name")
+    return frame.iloc[:, present.index(name)]
+
+
+def _present(collected: Any, name: str) -> Any:
+    if name not in collected.columns:
+        raise column_absent(name, collected.columns)
+    return collected[name]
+
+
+def _series(series: Any, is_id: bool) -> Any:
+    """A column of pandas, as Arrow's."""
     import pyarrow as pa  # noqa: PLC0415 - slow to load
 
     dtype = series.dtype
     match type(dtype).__name__:
-        case "ArrowDtype":
-            return pa.chunked_array(series.array.__arrow_array__())
         case "CategoricalDtype":
-            codes = pa.array(series.cat.codes.to_numpy(), mask=series.cat.codes.to_numpy() < 0)
-            return _series(series.cat.categories.to_series()).take(codes)
-        case "DatetimeTZDtype":  # by the clock that the column itself shows
-            return pa.array(series.dt.tz_localize(None), from_pandas=True)
+            codes = series.cat.codes.to_numpy()
+            return _series(series.cat.categories.to_series(), is_id).take(pa.array(codes, mask=codes < 0))
         case "SparseDtype":
-            return _series(series.sparse.to_dense())
-    if (dtype.kind in TYPED and dtype.itemsize <= 8) or dtype.kind == "M":
-        found = pa.array(series, from_pandas=True)
-        return _of_64_bits(found) if dtype.kind in "iu" else found
-    return _objects(series)
+            return _series(series.sparse.to_dense(), is_id)
+        case "DatetimeTZDtype":  # by the clock that the column itself shows
+            return _moments(series.dt.tz_localize(None).to_numpy())
+        case "ArrowDtype":
+            found = pa.chunked_array(series.array.__arrow_array__())
+            if pa.types.is_timestamp(found.type) or pa.types.is_date(found.type):
+                return _moments(_in_numpy(found))
+            return _number(found) if _is_plain(found.type) else texts_of(series, ids=is_id)
+    if dtype.kind == "M":
+        return _moments(series.to_numpy())
+    if dtype.kind in TYPED and dtype.itemsize <= WIDEST:
+        return _number(pa.array(series.astype("float64") if dtype.itemsize == 2 and dtype.kind == "f" else series))
+    return _objects(series, is_id)
 
 
-def _of_64_bits(numbers: Any) -> Any:
-    """Whole numbers of one width: which width they have, and whether a sign, may depend on single rows.
+def _number(column: Any) -> Any:
+    """Numbers of one width: which width they have, and whether a sign, may depend on single rows. NaN is missing.
 
-    Those that may not fit are texts, as they would be in a column of objects.
+    Whole numbers that may not fit are texts, as they would be in a column of objects.
     """
     import pyarrow as pa  # noqa: PLC0415 - slow to load
 
-    return numbers.cast(pa.large_string() if numbers.type == pa.uint64() else pa.int64())
+    if pa.types.is_integer(column.type):
+        return column.cast(pa.large_string() if column.type == pa.uint64() else pa.int64())
+    return column.cast(pa.float64()) if pa.types.is_floating(column.type) else column
 
 
-def _objects(series: Any) -> "pa.Array[Any]":
-    """Texts, each cell by itself. Where all are texts or missing, the same a hundred times quicker."""
+def _is_plain(kind: "pa.DataType") -> bool:
     import pyarrow as pa  # noqa: PLC0415 - slow to load
 
-    try:
-        return pa.array(series.to_numpy(dtype=object), pa.large_string(), from_pandas=True)
-    except (pa.ArrowInvalid, pa.ArrowTypeError, UnicodeError):
-        return texts_of(series)
+    known = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_string)
+    return any(is_one(kind) for is_one in (*known, pa.types.is_large_string, pa.types.is_decimal128))
 
 
-def _of_polars(frame: Any, names: Sequence[str]) -> dict[str, Any]:
-    collected = frame.lazy().collect()
-    found = {}
-    for name in names:
-        if name not in collected.columns:
-            raise column_absent(name, collected.columns)
-        series = collected[name]
-        if str(series.dtype) in ("Object", "Int128", "UInt128"):
-            found[name] = texts_of(series.to_list())
-        else:
-            found[name] = _of_64_bits(series.to_arrow()) if series.dtype.is_integer() else series.to_arrow()
-    return found
+def _moments(moments: Any) -> Any:
+    """Times in microseconds; those of other years than 1 to 9999 are missing, and no conversion fails."""
+    import pyarrow as pa  # noqa: PLC0415 - slow to load
+
+    if np.datetime_data(moments.dtype)[0] != "ns":
+        years = moments.astype("datetime64[Y]").astype(np.int64) + 1970
+        within = (years >= FIRST_YEAR) & (years <= LAST_YEAR)
+        moments = np.where(within, moments, np.datetime64("NaT")).astype("datetime64[us]")
+    return pa.array(moments, from_pandas=True)
+
+
+def _in_numpy(moments: Any) -> Any:
+    """Arrow's days and times, by their own clock, as NumPy's."""
+    import pyarrow as pa  # noqa: PLC0415 - slow to load
+    import pyarrow.compute as pc  # noqa: PLC0415
+
+    if pa.types.is_date(moments.type):
+        moments = moments.cast(pa.timestamp("s"))
+    local = moments if moments.type.tz is None else pc.local_timestamp(moments)
+    missing = np.iinfo(np.int64).min  # how NumPy writes it
+    return local.cast(pa.int64()).fill_null(missing).to_numpy().view(f"datetime64[{local.type.unit}]")
+
+
+def _objects(series: Any, is_id: bool) -> "pa.Array[Any]":
+    """Texts, each cell by itself. Where all are texts or missing, the same a hundred times quicker."""
+    import pandas as pd  # noqa: PLC0415 - slow to load
+    import pyarrow as pa  # noqa: PLC0415
+
+    cells = series.to_numpy(dtype=object)
+    if pd.api.types.infer_dtype(cells, skipna=True) == "string":
+        try:
+            return pa.array(cells, pa.large_string(), from_pandas=True)
+        except (pa.ArrowInvalid, pa.ArrowTypeError, UnicodeError):  # not in UTF-8
+            pass
+    return texts_of(cells, ids=is_id)
+
+
+def _polars_series(series: Any, is_id: bool) -> Any:
+    if str(series.dtype) in ("Object", "Int128", "UInt128"):
+        return texts_of(series.to_list(), ids=is_id)
+    return _number(series.to_arrow())
+
+
+def _with_known_numbers(frame: Any) -> object:
+    """An Arrow table whose half floats are doubles: DuckDB takes none."""
+    import pyarrow as pa  # noqa: PLC0415 - slow to load
+
+    if not isinstance(frame, pa.Table | pa.RecordBatch) or pa.float16() not in frame.schema.types:
+        return frame
+    columns: list[Any] = list(frame.columns)
+    known = [_number(column) if column.type == pa.float16() else column for column in columns]
+    return pa.table(known, frame.schema.names)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import duckdb
 
-from sfumato.engines.canonical import declared_columns, reading_of_texts
+from sfumato.engines.canonical import declared_columns, doubtful_values
 from sfumato.engines.expressions import quoted
 from sfumato.engines.files import Files, state_with_log
 from sfumato.engines.functions import text
@@ -17,9 +17,10 @@ from sfumato.engines.wordings import (
     no_tables,
     table_absent,
     table_needed,
-    texts_unreadable,
+    values_unreadable,
     view_refused,
 )
+from sfumato.errors import file_unreadable
 from sfumato.schema.table import Schema
 
 ATTACHED = "sfumato_file"
@@ -28,26 +29,26 @@ ATTACHED = "sfumato_file"
 class Scanned:
     """Lies in its files, which each question reads anew."""
 
-    def __init__(self, files: Files, name: str, texts: str | None) -> None:
+    def __init__(self, files: Files, name: str, doubtful: str | None) -> None:
         self.files = files.listed
         self._where = files
         self._name = name
-        self._texts = texts
+        self._doubtful = doubtful
         self._checked = ""
 
     def version(self, execute: Callable[[str], object]) -> str:
-        """The state of the files; where they are new, their texts are looked at first.
+        """The state of the files; where they are new, all values that might be none are looked at first.
 
-        One text that is no UTF-8 would let a question fail or not, depending on whose rows it reads. So the file is
-        refused as a whole, before any question.
+        One text that is no UTF-8, or one time out of range, would let a question fail or not, depending on whose rows
+        it reads. So the file is refused as a whole, before any question.
         """
         found = self._where.state()
         if found != self._checked:
             try:
-                if self._texts is not None:
-                    execute(self._texts)
+                if self._doubtful is not None:
+                    execute(self._doubtful)
             except duckdb.Error:
-                raise texts_unreadable(self._name) from None
+                raise values_unreadable(self._name) from None
             self._checked = found
         return found
 
@@ -58,10 +59,19 @@ def parquet_files(connection: Connection, files: Files, schema: Schema) -> Scann
         same_columns(connection, files)
     relation = reading(files)
     physical = create(connection, "VIEW", relation, schema, name)
-    texts = reading_of_texts(schema, physical)
-    scanned = Scanned(files, name, None if texts is None else f"SELECT {texts} FROM {relation}")
+    _check_digits(connection, files, schema)
+    doubtful = doubtful_values(schema, physical)
+    scanned = Scanned(files, name, None if doubtful is None else f"SELECT {doubtful} FROM {relation}")
     scanned.version(lambda sql: connection.execute(sql).fetchall())
     return scanned
+
+
+def _check_digits(connection: Connection, files: Files, schema: Schema) -> None:
+    """DuckDB reads longer decimals as doubles, and not as the nearest ones."""
+    listed = ", ".join(text(str(file)) for file in files.listed)
+    long = connection.execute(f"SELECT name FROM parquet_schema([{listed}]) WHERE precision > 38").fetchall()
+    if {name for (name,) in long} & set(declared_columns(schema)):
+        raise file_unreadable(files.path.name, "it has decimals of more than 38 digits")
 
 
 def reading(files: Files) -> str:

@@ -6,14 +6,14 @@ from pathlib import Path
 import duckdb
 
 from sfumato.engines import sqlite
-from sfumato.engines.canonical import declared_columns
+from sfumato.engines.canonical import declared_columns, id_of_unit
 from sfumato.engines.expressions import quoted
 from sfumato.engines.files import BYTE_ORDER_MARK, beginning, folder, header, kind_of, one_file, state
 from sfumato.engines.frames import typed, unlike_any
 from sfumato.engines.functions import text
 from sfumato.engines.in_place import ATTACHED, Scanned, attach, duckdb_file, parquet_files, reading, same_columns
 from sfumato.engines.tables import Connection, Copied, create, fingerprint, unreadable
-from sfumato.engines.wordings import names_alike, source_table_unwanted
+from sfumato.engines.wordings import column_computed, names_alike, source_table_unwanted
 from sfumato.errors import column_absent, file_unreadable
 from sfumato.schema.table import Schema
 
@@ -87,7 +87,9 @@ def _sqlite(connection: Connection, path: Path, schema: Schema, source_table: st
     for name in declared_columns(schema):
         if name not in present:
             raise column_absent(name, present)
-    reader = sqlite.read(path, table, list(declared_columns(schema)))
+        if name in sqlite.computed_columns(path, table):
+            raise column_computed(name)
+    reader = sqlite.read(path, table, list(declared_columns(schema)), id_of_unit(schema))
     connection.register(FRAME, reader)
     create(connection, "TABLE", FRAME, schema, path.name)
     connection.unregister(FRAME)
@@ -95,7 +97,7 @@ def _sqlite(connection: Connection, path: Path, schema: Schema, source_table: st
 
 
 def _frame(connection: Connection, frame: object, schema: Schema) -> Copied:
-    ready = typed(frame, list(declared_columns(schema)))
+    ready = typed(frame, list(declared_columns(schema)), id_of_unit(schema))
     try:
         connection.register(FRAME, ready)
     except Exception:  # noqa: BLE001 - other people's converters, whose messages may quote a value

@@ -44,7 +44,14 @@ def columns_of(path: Path, table: str) -> dict[str, str]:
     return {name: kind or "TEXT" for name, kind in found}
 
 
-def read(path: Path, table: str, names: Sequence[str]) -> "pa.RecordBatchReader":
+def computed_columns(path: Path, table: str) -> set[str]:
+    """Columns that SQLite computes when a row is read, which may fail on single rows."""
+    with closing(_connect(path)) as connection:
+        query = f"SELECT name, type FROM pragma_table_xinfo({_literal(table)}) WHERE hidden IN (2, 3)"
+        return {name for name, _ in _rows(connection, query, path.name)}
+
+
+def read(path: Path, table: str, names: Sequence[str], unit_id: str | None) -> "pa.RecordBatchReader":
     """The columns as texts: in SQLite each cell has a type of its own. Bytes that are no text in UTF-8 are NULL."""
     import pyarrow as pa  # noqa: PLC0415 - slow to load
 
@@ -57,7 +64,7 @@ def read(path: Path, table: str, names: Sequence[str]) -> "pa.RecordBatchReader"
             cursor = connection.execute(f"SELECT {listed} FROM {quoted(table)} AS t")
             while rows := cursor.fetchmany(BATCH):
                 columns = zip(*rows, strict=True)
-                texts = [texts_of(cells) for cells in columns]
+                texts = [texts_of(cells, ids=name == unit_id) for name, cells in zip(names, columns, strict=True)]
                 yield pa.RecordBatch.from_arrays(texts, schema=schema)
 
     return pa.RecordBatchReader.from_batches(schema, batches())

@@ -58,10 +58,11 @@ def file_locked(name: str) -> DataUnreadable:
     )
 
 
-def texts_unreadable(name: str) -> DataUnreadable:
+def values_unreadable(name: str) -> DataUnreadable:
     return DataUnreadable(
-        f"{name} cannot be read: it is damaged, or a declared column holds texts that are not valid UTF-8.",
-        "Nothing was charged. Write the file again with texts in UTF-8.",
+        f"{name} cannot be read: it is damaged, or a declared column holds texts that are not valid UTF-8, or times "
+        "out of range.",
+        "Nothing was charged. Write the file again with texts in UTF-8 and times of the years 1 to 9999.",
     )
 
 
