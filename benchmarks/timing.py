@@ -81,11 +81,11 @@ def _work_per_text() -> float:
         with tempfile.TemporaryDirectory() as name:
             table = pa.table({"age": [119] * READERS, "note": ["x" * length] * READERS})
             with _asked(table, Path(name)) as session:
-                session.ask(_reading(0), spend=0.5)
-                start = time.process_time()
-                for place in range(1, 4):
-                    session.ask(_reading(place), spend=0.5, fresh=True)
-                times[length] = time.process_time() - start
+                times[length] = math.inf
+                for place in range(4):
+                    start = time.process_time()
+                    session.ask(f"{_reading(place)} OR note LIKE '%{'x' * 180}_y'", spend=0.5, fresh=True)
+                    times[length] = min(times[length], time.process_time() - start)
     return times[1000] / times[1]
 
 

@@ -9,6 +9,9 @@ import pytest
 import sfumato as sf
 from sfumato.engines.duckdb import DuckDBEngine
 from sfumato.errors import SfumatoError
+from sfumato.plan.expressions import Column as Column_
+from sfumato.plan.expressions import Matches, String
+from sfumato.query.sql import parse
 from sfumato.schema.columns import LONGEST_TEXT, Category, Column, Float, Identifier, Int, Text
 from sfumato.schema.policy import load_policy
 from sfumato.schema.table import Schema
@@ -78,3 +81,25 @@ def test_how_long_a_text_may_be_is_declared_in_python_and_in_a_policy(tmp_path: 
         encoding="utf-8",
     )
     assert load_policy(policy).schema.columns == {"zip": Text(10)}
+
+
+@pytest.mark.parametrize("pattern", ["%a_b%c", "_a%b%c", "%%_%a", "a" * 201, "%" * 17])
+def test_patterns_whose_search_grows_faster_than_a_text_cannot_be_made(pattern: str) -> None:
+    with pytest.raises(ValueError, match="short"):
+        Matches("like", Column_("t"), pattern)
+    with pytest.raises(SfumatoError, match="pattern"):
+        parse(f"SELECT COUNT(*) AS n FROM people WHERE t LIKE '{pattern}'")
+
+
+@pytest.mark.parametrize("pattern", ["%a_b%", "a_b%", "%a%b%c%", "_%_", "%a___b", "a" * 200])
+def test_ordinary_patterns_can(pattern: str) -> None:
+    Matches("like", Column_("t"), pattern)
+    parse(f"SELECT COUNT(*) AS n FROM people WHERE t LIKE '{pattern}'")
+
+
+def test_texts_of_a_question_are_no_longer_than_those_of_a_table() -> None:
+    parse(f"SELECT COUNT(*) AS n FROM people WHERE t = '{'x' * 1000}'")
+    with pytest.raises(SfumatoError, match="more than 1000 characters"):
+        parse(f"SELECT COUNT(*) AS n FROM people WHERE t = '{'x' * 1001}'")
+    with pytest.raises(ValueError, match="short"):
+        String("x" * 1001)

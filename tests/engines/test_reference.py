@@ -601,7 +601,7 @@ AGGREGATES = (
             "SIGN(real)",
             "COALESCE(real, small)",
             "CASE WHEN real > 1 THEN 1 WHEN real <= 1 THEN 2 ELSE 3 END",
-            "CASE WHEN note LIKE '%_t%_s' THEN 1 WHEN note LIKE '%;%' THEN 2 END",
+            "CASE WHEN note LIKE '_t%_s' THEN 1 WHEN note LIKE '%;%' THEN 2 END",
             "whole % 4",
             "LENGTH(note || flag)",
         )

@@ -86,17 +86,8 @@ SQL: dict[FunctionName, Callable[..., str]] = {
 }
 
 
-def _like(value: str, pattern: str) -> str:
-    """LIKE with _ and several % goes back and forth over a row in some versions of the engine; a regular expression
-    never does."""
-    if "_" not in pattern or pattern.rstrip("%").count("%") <= 1:
-        return f"({value} LIKE {text(pattern)})"
-    signs = {"%": ".*", "_": "."} | {sign: f"\\{sign}" for sign in r"\.+*?()|[]{}^$"}
-    return f"regexp_full_match({value}, {text(''.join(signs.get(sign, sign) for sign in pattern))}, 's')"
-
-
 MATCHES: dict[MatchKind, Callable[[str, str], str]] = {
-    "like": _like,
+    "like": lambda value, pattern: f"({value} LIKE {text(pattern)})",
     "starts": lambda value, pattern: f"starts_with({value}, {text(pattern)})",
     "ends": lambda value, pattern: f"suffix({value}, {text(pattern)})",
     "contains": lambda value, pattern: f"contains({value}, {text(pattern)})",

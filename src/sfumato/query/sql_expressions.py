@@ -36,7 +36,7 @@ from sfumato.query.asked import Scope
 from sfumato.query.sql_functions import MARKS, NODES, read_bin, read_extract, read_function
 from sfumato.query.sql_hints import refusal, refused_condition, refused_constant, refused_part
 from sfumato.query.wordings import argument_wrong
-from sfumato.schema.columns import as_date
+from sfumato.schema.columns import LONGEST_TEXT, as_date
 from sfumato.schema.numbers import exact
 
 DEEPEST = 30  # the parser takes some twenty frames a bracket
@@ -182,7 +182,7 @@ def _matches(node: exp.Expr, alias: str, depth: int) -> Condition:
     if isinstance(node, exp.ILike):
         value, text = Call("LOWER", (value,)), lowered(text)
     if not fits(text):
-        most = f"at most {LONGEST_PATTERN} characters, {MOST_WILDCARDS} of them % or _"
+        most = f"at most {LONGEST_PATTERN} characters, {MOST_WILDCARDS} of them % or _, and with _ one % before its end"
         raise argument_wrong(type(node).__name__.upper(), f"a pattern of {most}")
     found = Matches(MATCHES[type(node)], value, text)
     return Not(found) if node.args.get("negate") else found
@@ -196,6 +196,8 @@ def lowered(text: str) -> str:
 def read_text(node: exp.Literal) -> String:
     if not node.this.isprintable():
         raise not_supported("a text with control characters", "Compare with printable text.")
+    if len(node.this) > LONGEST_TEXT:
+        raise not_supported(f"a text of more than {LONGEST_TEXT} characters", "Compare with a shorter one.")
     return String(node.this)
 
 
