@@ -27,6 +27,7 @@ WORST = SENSITIVITY + "::test_the_worst_change_is_the_certified_one"
 BULK, GATE, LEDGER = "tests/kernel/test_bulk.py", "tests/kernel/test_gate.py", "tests/ledger/test_ledger.py"
 TICKS = "tests/engines/test_limits.py::test_a_session_answers_and_fails_at_ticks"
 CELLS, LENGTHS = "tests/engines/test_cells.py", "tests/engines/test_lengths.py"
+READ, PEOPLE = CELLS + "::test_no_cell_changes_how_others_are_read", CELLS + "::test_no_id_makes_others_other_people"
 BOOK, LAYOUT = "tests/ledger/test_book.py", "tests/threats/test_ledger_layout.py"
 RANKS, LINES = "tests/kernel/test_ranks.py", "tests/kernel/test_rank_lines.py"
 
@@ -594,10 +595,10 @@ PLANTED = (
     Mutant(
         "objects-guessed",
         "engines/frames.py",
-        "    return _objects(series)\n",
+        "    return _objects(series, is_id)\n",
         "    return pa.array(series.map(str)) if series.map(type).nunique() > 1 else pa.array(series)\n",
         "one cell decides the type of its column, and with it what everybody else's cells say",
-        (CELLS,),
+        (READ + "[pandas objects]",),
     ),
     Mutant(
         "texts-of-numbers-by-type",
@@ -605,23 +606,23 @@ PLANTED = (
         "return str(int(number)) if abs(number) < WHOLE_BELOW and number == int(number) else float.__repr__(number)",
         "return float.__repr__(number)",
         "one missing value turns everybody's 1 into 1.0, another group",
-        (CELLS,),
+        (CELLS + "::test_equal_numbers_have_one_text",),
     ),
     Mutant(
         "halves-by-type",
         "engines/canonical.py",
-        'return f"CASE WHEN abs({real}) < {WHOLE_BELOW} THEN TRY_CAST({real} AS {kind}) ELSE {exact} END"',
-        "return exact",
+        "is_real = f\"abs({real}) < {WHOLE_BELOW} OR contains({written}, '.') OR contains(lower({written}), 'e')\"",
+        'is_real = "FALSE"',
         "one odd cell turns everybody's 2.5 from 2 into 3",
-        (CELLS,),
+        (READ + "[pandas]",),
     ),
     Mutant(
         "ids-merged",
         "engines/canonical.py",
-        "abs({name}) < {below} AND {name} = trunc({name})",
-        "{name} = {name}",
+        'return f"CASE WHEN abs({_double(name, physical)}) < {WHOLE_BELOW} THEN {_text(name, physical)} END"',
+        "return _text(name, physical)",
         "ids that a column of doubles no longer tells apart are one person, bounded like one",
-        (CELLS,),
+        (PEOPLE + "[pandas]",),
     ),
     Mutant(
         "groups-chosen-by-type",
@@ -629,7 +630,31 @@ PLANTED = (
         'ORDER BY hash(CAST(u AS VARCHAR), {groups}, "',
         'ORDER BY hash(u, {groups}, "',
         "one odd id changes the type of all, and everybody is placed into other groups",
-        (CELLS,),
+        (PEOPLE + "[pandas]",),
+    ),
+    Mutant(
+        "ids-of-the-first-type",
+        "engines/canonical.py",
+        "if column is None and schema.tables:",
+        "if column is None and not schema.tables:",
+        "one odd id in a table makes everybody's ids in another one different from theirs, or nobody's",
+        (CELLS + "::test_ids_of_one_table_do_not_change_those_of_another",),
+    ),
+    Mutant(
+        "numbers-hashed-by-width",
+        "engines/canonical.py",
+        'return f"CAST({name} AS BIGINT)" if physical in NARROW else name',
+        "return name",
+        "one large number widens its column, and other values of everybody else are counted",
+        (CELLS + "::test_values_are_chosen_by_their_number_and_not_by_its_width",),
+    ),
+    Mutant(
+        "times-not-looked-at",
+        "engines/canonical.py",
+        'if physical[name] not in (*WHOLE, *REAL, "BOOLEAN")',
+        "if any(kind in physical[name] for kind in TEXTUAL)",
+        "one time that cannot be converted makes a paid question fail, or not, by who is there",
+        (CELLS + "::test_times_out_of_range_are_missing_in_frames_and_refuse_files_before_any_question",),
     ),
     Mutant(
         "texts-of-any-length",
