@@ -20,7 +20,8 @@ from sfumato.kernel.cost import Cost
 from sfumato.kernel.entropy import SystemEntropy
 from sfumato.kernel.gate import release
 from sfumato.ledger.history import Charge
-from sfumato.ledger.ledger import Balance, Ledger, Payment, Stored, now
+from sfumato.ledger.ledger import Balance, Ledger, now
+from sfumato.ledger.payment import Payment, Stored
 from sfumato.ledger.terms import Terms
 from sfumato.plan.expressions import Column as NamedColumn
 from sfumato.plan.parts import parts

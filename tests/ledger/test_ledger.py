@@ -22,7 +22,8 @@ from sfumato.errors import BudgetExceeded, EngineFailed, LedgerDamaged, RequestC
 from sfumato.kernel.certify import certify
 from sfumato.kernel.gate import Receipt, Release
 from sfumato.ledger import chain as chain_module
-from sfumato.ledger.ledger import Ledger, Payment, Stored
+from sfumato.ledger.ledger import Ledger
+from sfumato.ledger.payment import Payment, Stored
 from sfumato.ledger.places import default_anchor
 from sfumato.ledger.terms import Terms
 from sfumato.ledger.totals import LARGEST_DENOMINATOR, bounded
@@ -32,6 +33,7 @@ from sfumato.schema.budget import Budget
 from sfumato.schema.columns import Int, Text
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person, Row
+from tests.ledger.chains import last
 from tests.ledger.payments import MIXED, PURE, SCHEMA, answer, in_child, newest, open_ledger, payment
 from tests.ledger.tampering import edit, forge
 
@@ -140,7 +142,7 @@ def test_a_charge_gives_a_receipt_for_its_plan(ledger: Ledger) -> None:
 def test_an_entry_says_what_was_done_and_not_only_what_it_cost(ledger: Ledger) -> None:
     paid = payment(0.25, request="id-17")
     ledger.charge(paid)
-    entry = ledger._chain.last()
+    entry = last(ledger._chain)
     assert (entry.kind, entry.analyst, entry.request, entry.question) == ("charge", "research", "id-17", paid.question)
     said = entry.content
     assert said.pop("when").endswith("Z")
@@ -455,10 +457,10 @@ def test_a_ledger_emptied_while_open_is_damaged(ledger: Ledger) -> None:
 def test_a_ledger_emptied_with_its_anchor_is_still_missed_by_whoever_read_it(ledger: Ledger) -> None:
     edit(ledger.path, "DELETE FROM entry")
     default_anchor(ledger.path).write_bytes(b"")
-    for _ in range(2):
-        with pytest.raises(LedgerDamaged, match="entry 1 of the ledger is no longer the one that was read"):
+    for words in ("the anchor .* no longer knew", "entry 1 of the ledger is no longer", "entry 1 of the ledger"):
+        with pytest.raises(LedgerDamaged, match=words):
             ledger.charge(payment())
-    assert default_anchor(ledger.path).read_bytes() == b""
+    assert default_anchor(ledger.path).read_bytes().startswith(f"{1:020d} ".encode())
 
 
 def test_a_ledger_deleted_while_open_grants_nothing(ledger: Ledger) -> None:
@@ -555,7 +557,7 @@ def test_charges_with_unrelated_denominators_fill_the_limit(ledger: Ledger) -> N
     with pytest.raises(BudgetExceeded):
         ledger.charge(payment(Fraction(1, 1805), question=9))
     ledger.charge(payment(left, question=10))
-    assert ledger._chain.last().content["total"] == "1"
+    assert last(ledger._chain).content["total"] == "1"
 
 
 # ---- a disk that gives up

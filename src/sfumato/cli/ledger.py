@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from sfumato.cli.output import Format, as_csv, as_json, number, write
-from sfumato.ledger.ledger import Ledger, re_anchor
+from sfumato.ledger.ledger import Ledger
+from sfumato.ledger.vouching import re_anchor
 from sfumato.schema.numbers import exact_positive, shown
 from sfumato.schema.policy import Policy, load_policy
 

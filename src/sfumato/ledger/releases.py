@@ -19,8 +19,15 @@ def written(release: Release) -> dict[str, Any]:
 def kept_release(kept: Entry) -> Release:
     try:
         return _read(int(kept.charge or 0), kept.content)
-    except (AttributeError, KeyError, TypeError, ValueError):
+    except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
         raise ledger_broken(kept.seq) from None
+
+
+def kept_when(kept: Entry) -> str:
+    when = kept.field("when")
+    if not isinstance(when, str):
+        raise ledger_broken(kept.seq)
+    return when
 
 
 def kept_failure(kept: Entry) -> EngineFailed:
