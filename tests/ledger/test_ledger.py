@@ -22,6 +22,7 @@ from sfumato.errors import BudgetExceeded, EngineFailed, LedgerDamaged, RequestC
 from sfumato.kernel.certify import certify
 from sfumato.kernel.gate import Receipt, Release
 from sfumato.ledger import chain as chain_module
+from sfumato.ledger.anchor import Anchor
 from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.payment import Payment, Stored
 from sfumato.ledger.places import default_anchor
@@ -170,6 +171,58 @@ def test_history_has_one_line_a_charge(ledger: Ledger) -> None:
     ]
     assert lines[0].digest == first.certified.digest
     assert lines[0].releases[0]["mechanism"] == "discrete_laplace"
+
+
+def test_every_entry_has_its_line(ledger: Ledger) -> None:
+    """Charges are not all that somebody could have added."""
+    ledger.limit_analyst("press", Fraction(1, 2))
+    ledger.store(answer(ledger.charge(payment(0.25)).entry))
+    ledger.fail(ledger.charge(payment(0.1, question=1, analyst="press")).entry, EngineFailed("it failed."))
+    ledger.record_limit()
+    assert [(line.entry, line.kind, line.analyst, line.says) for line in ledger.lines()] == [
+        (1, "open", "", "limit epsilon 1"),
+        (2, "analyst", "press", "limit epsilon 0.5 of the table's"),
+        (3, "charge", "research", "spend 0.25"),
+        (4, "release", "", "release of entry 3"),
+        (5, "charge", "press", "spend 0.1"),
+        (6, "failure", "", "failure of entry 5"),
+        (7, "limit", "", "limit epsilon 1"),
+    ]
+    assert all(line.when.endswith("Z") for line in ledger.lines())
+
+
+def test_an_older_ledger_is_refused_by_whoever_reads_it(path: Path) -> None:
+    """One who has read less than the anchor knows: the file was cut back while the ledger was open."""
+    ledger, other = open_ledger(path), open_ledger(path)
+    for question in range(3):
+        ledger.charge(payment(0.1, question=question))
+    edit(path, "DELETE FROM entry WHERE seq > 2")
+    for read in (other.history, other.lines, other.verify):
+        with pytest.raises(LedgerDamaged, match="its anchor remembers entry 4"):
+            read()
+    ledger.close()
+    other.close()
+
+
+def test_an_older_ledger_with_an_older_anchor_is_refused_by_whoever_read_the_newer(path: Path) -> None:
+    ledger = open_ledger(path)
+    older = default_anchor(path).read_bytes()
+    for question in range(3):
+        ledger.charge(payment(0.1, question=question))
+    default_anchor(path).write_bytes(older)
+    ledger._anchor = Anchor(default_anchor(path))
+    edit(path, "DELETE FROM entry WHERE seq > 2")
+    for read in (ledger.history, ledger.lines, ledger.verify, lambda: ledger.balance("research")):
+        with pytest.raises(LedgerDamaged, match="entry 4 of the ledger is no longer the one"):
+            read()
+    ledger.close()
+
+
+@pytest.mark.parametrize("name", ["", "x" * 201, "x\x1b[2Jy", "a\nb", 7, None])
+def test_a_limit_is_for_somebody_with_a_name(ledger: Ledger, name: Any) -> None:
+    with pytest.raises(UsageError, match="an analyst needs a name"):
+        ledger.limit_analyst(name, Fraction(1, 2))
+    assert kinds(ledger) == ["open"]
 
 
 def test_the_limit_itself_can_be_spent_and_not_a_hair_more(ledger: Ledger) -> None:

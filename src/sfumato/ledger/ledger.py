@@ -37,6 +37,7 @@ from sfumato.ledger.totals import bounded
 from sfumato.ledger.verifying import verified
 from sfumato.ledger.wordings import ledger_replaced
 from sfumato.schema.budget import Budget
+from sfumato.schema.given import check_analyst
 from sfumato.schema.table import Schema
 
 
@@ -209,6 +210,7 @@ class Ledger:
 
     def limit_analyst(self, analyst: str, epsilon: Fraction) -> None:
         """Grant an analyst this much of the table's limit and no more."""
+        check_analyst(analyst)
         with self._writing() as (pen, book):
             self._terms(book).price(epsilon)
             pen.append("analyst", {"when": now(), "epsilon": str(epsilon)}, analyst=analyst)

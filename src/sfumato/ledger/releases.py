@@ -1,5 +1,6 @@
 """Releases and failures as texts that a ledger keeps, and back."""
 
+from dataclasses import replace
 from typing import Any
 
 from sfumato.errors import EngineFailed, ledger_broken
@@ -19,7 +20,7 @@ def written(release: Release) -> dict[str, Any]:
 def kept_release(kept: Entry) -> Release:
     try:
         return _read(int(kept.charge or 0), kept.content)
-    except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
+    except (AttributeError, KeyError, TypeError, ValueError):
         raise ledger_broken(kept.seq) from None
 
 
@@ -39,12 +40,16 @@ def kept_failure(kept: Entry) -> EngineFailed:
 
 
 def _read(charge: int, body: dict[str, Any]) -> Release:
+    first = _read_one(charge, body)
+    return replace(first, others=tuple(_read_one(charge, other) for other in body.get("others", ())))
+
+
+def _read_one(charge: int, body: dict[str, Any]) -> Release:
     groups = body.get("groups")
     return Release(
         charge,
         tuple(tuple(_number(value) for value in row) for row in body["values"]),
         None if groups is None else tuple(tuple(group) for group in groups),
-        tuple(_read(charge, other) for other in body.get("others", ())),
     )
 
 

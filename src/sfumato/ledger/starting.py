@@ -31,9 +31,9 @@ def prepare_place(file: Path, path: Path) -> None:
     with _STARTING:
         if not os.path.lexists(file):
             _start(file, path)
+    found = _look(file, path)
     if os.path.lexists(f"{file}-journal"):
         raise journal_beside(f"{path}-journal")
-    found = _look(file, path)
     if found.st_nlink > 1:  # whoever started it may be about to remove the first name, or have died before
         _forget(file)
         found = _look(file, path)
