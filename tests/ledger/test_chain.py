@@ -215,6 +215,21 @@ def test_a_refused_insert_undoes_the_transaction(chain: Chain) -> None:
     assert chain.verify() == 4
 
 
+def test_an_entry_that_is_not_in_the_file_after_the_commit_is_missed(
+    chain: Chain, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Here a trigger takes it out; the layout would refuse that first."""
+    fill(chain, 1)
+    for statement in (
+        "DROP TRIGGER no_delete",
+        "CREATE TRIGGER f AFTER INSERT ON entry BEGIN DELETE FROM entry WHERE seq = new.seq; END",
+    ):
+        chain._connect().execute(statement)
+    monkeypatch.setattr(chain_module, "is_laid_out", lambda connection, path: True)
+    with pytest.raises(LedgerDamaged, match="entry 2 of the ledger is no longer the one"):
+        append_one(chain)
+
+
 def test_every_commit_is_forced_to_the_disk(chain: Chain) -> None:
     connection = chain._connect()
     pragmas = {name: connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("journal_mode", "synchronous")}
