@@ -20,7 +20,8 @@ from sfumato.kernel.cost import Cost
 from sfumato.kernel.entropy import SystemEntropy
 from sfumato.kernel.gate import release
 from sfumato.ledger.history import Charge
-from sfumato.ledger.ledger import Balance, Ledger, Payment, Stored, now
+from sfumato.ledger.ledger import Balance, Ledger, now
+from sfumato.ledger.payment import Payment, Stored
 from sfumato.ledger.terms import Terms
 from sfumato.plan.expressions import Column as NamedColumn
 from sfumato.plan.parts import parts
@@ -39,7 +40,7 @@ from sfumato.query.sql import parse
 from sfumato.query.wordings import delta_unused
 from sfumato.schema.budget import Budget, Spend
 from sfumato.schema.columns import Column
-from sfumato.schema.given import LONGEST_NAME, as_path, check_kind, check_version
+from sfumato.schema.given import LONGEST_NAME, as_path, check_analyst, check_kind, check_version
 from sfumato.schema.limits import Limits
 from sfumato.schema.numbers import Number
 from sfumato.schema.others import Lookup, Table
@@ -364,11 +365,6 @@ class Session:
         if wanted.delta is not None and not plan.open and together == 1:
             raise delta_unused()
         return Prepared(wanted.epsilon, wanted.delta, certified, draft.columns, bound.after, sql)
-
-
-def check_analyst(analyst: object) -> None:
-    if not isinstance(analyst, str) or not 0 < len(analyst) <= LONGEST_NAME or not analyst.isprintable():
-        raise UsageError("an analyst needs a name.", 'E.g. analyst="research".')
 
 
 def _request(request: str | None) -> str | None:

@@ -287,6 +287,25 @@ def test_what_budget_prints_as_left_is_granted(said, policy: Path) -> None:
         assert Decimal(beside) <= Decimal(repr(exactly["left"]["epsilon"]))
 
 
+def test_ledger_show_lists_every_entry(said, shell: Shell, policy: Path, tmp_path: Path) -> None:
+    said("ledger", "analyst", policy, "press", "--epsilon", 0.5)
+    said("ask", policy, COUNT, "--spend", 0.5)
+    lines = json.loads(said("ledger", "show", policy, "--format", "json"))
+    assert [line["kind"] for line in lines] == ["open", "analyst", "charge", "release"]
+    assert lines[1]["says"] == "limit epsilon 0.5 of the table's"
+    assert read_csv(said("ledger", "show", policy, "--format", "csv"))[1]["analyst"] == "press"
+    assert "release of entry 3" in said("ledger", "show", policy)
+    said("ledger", "show", policy, "--output", tmp_path / "all.txt")
+    assert "release of entry 3" in (tmp_path / "all.txt").read_text()
+
+
+def test_ledger_analyst_takes_no_name_that_acts(shell: Shell, said, policy: Path) -> None:
+    code, out, err = shell("ledger", "analyst", policy, "x\x1b[2Jy", "--epsilon", 1)
+    assert (code, out) == (2, "")
+    assert "\x1b" not in err
+    assert said("ledger", "analyst", policy, "x\u3164y", "--epsilon", 1).startswith(r'"x\u3164y" may spend')
+
+
 def test_history_prints_table_json_and_csv(said, policy: Path, tmp_path: Path) -> None:
     assert json.loads(said("history", policy, "--format", "json")) == []
     assert read_csv(said("history", policy, "--format", "csv")) == []

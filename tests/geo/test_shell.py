@@ -213,6 +213,22 @@ def test_words(shell: Shell, tmp_path: Path) -> None:
     assert "line 1" in err
 
 
+def test_what_stands_between_words_acts_on_no_terminal(
+    shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A pipe gets it as it was."""
+    path = tmp_path / "vectors.txt"
+    path.write_text("tea 0 0.5\nwar 9 9\n")
+    asked = ["geo", "words", "tea\x1b[; war\ntea", "--vectors", path, "--epsilon", 1000, "--skip-unknown"]
+    assert "\x1b" in shell(*asked)[1]
+    monkeypatch.setattr(type(sys.stdout), "isatty", lambda stream: True)
+    code, out, _ = shell(*asked)
+    assert code == 0
+    assert "\x1b" not in out
+    assert r"tea\x1b[; war" in out
+    assert out.endswith("\ntea\n")
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [

@@ -11,6 +11,7 @@ from sfumato.errors import BudgetExceeded, LedgerDamaged
 from sfumato.ledger.anchor import Anchor
 from sfumato.ledger.chain import Chain
 from sfumato.ledger.entry import Entry
+from sfumato.ledger.pen import Pen
 from tests.ledger.asking import question, write_table
 from tests.ledger.tampering import rows
 
@@ -76,16 +77,26 @@ def without_layout(patch: pytest.MonkeyPatch) -> None:
 def without_reading_back(patch: pytest.MonkeyPatch) -> None:
     append = Chain.append
 
-    def forgetful(chain: Chain, *given: Any, **named: Any) -> Entry:
-        entry = append(chain, *given, **named)
+    def forgetful(chain: Chain, entry: Entry) -> None:
+        append(chain, entry)
         chain._appended.clear()
-        return entry
 
     patch.setattr(Chain, "append", forgetful)
 
 
+def without_finding_it_in_the_book(patch: pytest.MonkeyPatch) -> None:
+    append = Pen.append
+
+    def forgetful(pen: Pen, *given: Any, **named: Any) -> Entry:
+        entry = append(pen, *given, **named)
+        pen.written.clear()
+        return entry
+
+    patch.setattr(Pen, "append", forgetful)
+
+
 def without_rules(patch: pytest.MonkeyPatch) -> None:
-    for module in ("book", "ledger", "verifying"):
+    for module in ("book", "ledger"):
         patch.setattr(f"sfumato.ledger.{module}.demand", lambda met, entry, otherwise: None)
 
 

@@ -15,7 +15,7 @@ from random import SystemRandom
 
 from sfumato.engines.arrange import arrange
 from sfumato.kernel.gate import Receipt, release
-from sfumato.ledger.ledger import Payment
+from sfumato.ledger.payment import Payment
 from tests.ledger.asking import append_durably, open_instantly, question
 
 WORKERS = 4

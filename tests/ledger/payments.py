@@ -8,7 +8,8 @@ from pathlib import Path
 from sfumato.kernel.certify import Certified, certify
 from sfumato.kernel.gate import Release
 from sfumato.ledger.entry import Entry
-from sfumato.ledger.ledger import Ledger, Payment
+from sfumato.ledger.ledger import Ledger
+from sfumato.ledger.payment import Payment
 from sfumato.ledger.terms import Terms
 from sfumato.plan.expressions import Column, Comparison, Number
 from sfumato.plan.nodes import CountRows, Measure, Plan

@@ -12,13 +12,16 @@ from unittest.mock import Mock
 import pytest
 
 from sfumato.errors import LedgerDamaged
-from sfumato.ledger.anchor import LENGTH
+from sfumato.ledger.anchor import LENGTH, Anchor
 from sfumato.ledger.book import Book
 from sfumato.ledger.chain import Chain
-from sfumato.ledger.ledger import Ledger, re_anchor
+from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.places import default_anchor
+from sfumato.ledger.reader import Reader
 from sfumato.ledger.verifying import verified
+from sfumato.ledger.vouching import re_anchor
 from sfumato.schema.budget import Budget
+from tests.ledger.chains import last
 from tests.ledger.payments import answer, open_ledger, payment
 from tests.ledger.tampering import edit, rechain
 from tests.ledger.workers import at_once
@@ -59,8 +62,7 @@ def test_it_remembers_the_newest_entry(path: Path) -> None:
     ledger = open_ledger(path)
     receipt = ledger.charge(payment())
     ledger.store(answer(receipt.entry))
-    last = ledger._chain.last()
-    assert default_anchor(path).read_text() == f"{3:020d} {last.hash}\n"
+    assert default_anchor(path).read_text() == f"{3:020d} {last(ledger._chain).hash}\n"
     assert default_anchor(path).stat().st_mode & 0o777 == 0o600
     ledger.close()
 
@@ -88,6 +90,7 @@ def test_it_does_not_go_back_when_two_write_at_once(path: Path, monkeypatch: pyt
     spend(ledger, range(2))
     _, early, late = ledger._chain.entries()
     default_anchor(path).write_text(first)
+    anchor = Anchor(default_anchor(path))
     write, begun = os.pwrite, Event()
 
     def slowly(descriptor: int, text: bytes, offset: int) -> int:
@@ -98,9 +101,9 @@ def test_it_does_not_go_back_when_two_write_at_once(path: Path, monkeypatch: pyt
 
     monkeypatch.setattr(os, "pwrite", slowly)
     with ThreadPoolExecutor(2) as pool:
-        slow = pool.submit(ledger._anchor.advance, (early.seq, early.hash), ledger._reader.holds)
+        slow = pool.submit(anchor.advance, (early.seq, early.hash), ledger._reader.holds)
         assert begun.wait(10)
-        quick = pool.submit(ledger._anchor.advance, (late.seq, late.hash), ledger._reader.holds)
+        quick = pool.submit(anchor.advance, (late.seq, late.hash), ledger._reader.holds)
     assert (slow.result(), quick.result()) == (None, None)
     assert default_anchor(path).read_text() == f"{late.seq:020d} {late.hash}\n"
     ledger.close()
@@ -185,21 +188,99 @@ def test_a_deleted_ledger_does_not_refill_the_budget(path: Path, emptied: bool) 
             open_ledger(path)
 
 
-@pytest.mark.parametrize("rest", [None, b"", b"rubbish", b"x" * LENGTH, b"0" * (LENGTH + 5), b"\xff" * LENGTH])
-def test_a_missing_or_damaged_anchor_is_refused(path: Path, rest: bytes | None) -> None:
-    ledger = open_ledger(path)
-    spend(ledger, range(2))
+DAMAGED = pytest.mark.parametrize(
+    "rest",
+    [None, b"", b"rubbish", b"x" * LENGTH, b"0" * (LENGTH + 5), b"\xff" * LENGTH],
+    ids=["missing", "empty", "rubbish", "letters", "long", "bytes"],
+)
+
+
+def damage(path: Path, rest: bytes | None) -> None:
     if rest is None:
         default_anchor(path).unlink()
     else:
         default_anchor(path).write_bytes(rest)
-    with pytest.raises(LedgerDamaged, match="missing or unreadable"):
-        ledger.charge(payment(0.1, question=7))
-    with pytest.raises(LedgerDamaged, match="missing or unreadable"):
-        ledger.verify()
+
+
+@DAMAGED
+def test_a_missing_or_damaged_anchor_is_refused(path: Path, rest: bytes | None) -> None:
+    ledger = open_ledger(path)
+    spend(ledger, range(2))
     ledger.close()
-    with pytest.raises(LedgerDamaged, match="--re-anchor"):
-        open_ledger(path)
+    damage(path, rest)
+    for _ in range(2):
+        with pytest.raises(LedgerDamaged, match="missing or unreadable") as refused:
+            open_ledger(path)
+        assert "--re-anchor" in refused.value.hint
+
+
+@DAMAGED
+@pytest.mark.parametrize("act", ["charge", "verify", "history", "advance"])
+def test_what_was_read_in_an_anchor_is_written_back(path: Path, rest: bytes | None, act: str) -> None:
+    """Whoever has a ledger open knows better than what is left of its anchor; it is told, and then goes on."""
+    ledger = open_ledger(path)
+    spend(ledger, range(2))
+    before = default_anchor(path).read_bytes()
+    acts = {
+        "charge": lambda: ledger.charge(payment(0.1, question=7)),
+        "verify": ledger.verify,
+        "history": ledger.history,
+        "advance": lambda: ledger._anchor.advance((3, "0" * 64), ledger._reader.holds),
+    }
+    damage(path, rest)
+    with pytest.raises(LedgerDamaged, match="no longer knew the entry that was read in it before"):
+        acts[act]()
+    assert default_anchor(path).read_bytes() == before
+    acts[act]()
+    ledger.close()
+
+
+def test_an_older_anchor_is_not_believed_by_whoever_read_the_newer(path: Path) -> None:
+    ledger = open_ledger(path)
+    older = default_anchor(path).read_bytes()
+    spend(ledger, range(2))
+    before = default_anchor(path).read_bytes()
+    default_anchor(path).write_bytes(older)
+    with pytest.raises(LedgerDamaged, match="no longer knew"):
+        ledger.charge(payment(0.1, question=7))
+    assert default_anchor(path).read_bytes() == before
+    ledger.close()
+
+
+def test_an_anchor_is_forced_to_the_disk(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each time it is moved: after a power cut it knows of every answer that was shown."""
+    ledger, synced = open_ledger(path), []
+    force = os.fsync
+
+    def noted(descriptor: int) -> None:
+        synced.append(os.pread(descriptor, 20, 0))
+        force(descriptor)
+
+    monkeypatch.setattr(os, "fsync", noted)
+    spend(ledger, range(2))
+    assert synced == [f"{2:020d}".encode(), f"{3:020d}".encode()]
+    ledger.close()
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_child_forked_while_the_anchor_is_held_does_not_keep_its_lock(path: Path) -> None:
+    """The child has a copy of the descriptor, lives on, and never touches it."""
+    anchor = Anchor(path)
+    ready, stay = os.pipe()
+    with anchor._held():
+        child = os.fork()
+        if child == 0:
+            os.close(stay)
+            os.read(ready, 1)
+            os._exit(0)
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(anchor.remembered)
+        try:
+            assert waiting.result(10) is None
+        finally:
+            os.close(stay)
+            os.waitpid(child, 0)
+            os.close(ready)
 
 
 @pytest.mark.parametrize("rest", [None, b"", b"rubbish", b"0" * (LENGTH + 5)])
@@ -321,7 +402,7 @@ def test_a_copy_that_is_longer_does_not_take_the_anchor_over(path: Path) -> None
     one, other = (open_ledger(each, anchor=default_anchor(path)) for each in copies(path))
     with pytest.raises(LedgerDamaged, match="the anchor remembers an entry 3 that is not in this ledger"):
         write_while_another_does(other, one, 2)
-    assert default_anchor(path).read_text().startswith(f"{3:020d} {one._chain.last().hash}")
+    assert default_anchor(path).read_text().startswith(f"{3:020d} {last(one._chain).hash}")
     one.close()
     other.close()
 
@@ -343,7 +424,7 @@ def test_a_process_that_comes_late_to_the_anchor_is_not_refused(path: Path) -> N
         newest = book.seq, book.hash
     spend(quick, range(2))
     slow._anchor.advance(newest, slow._reader.holds)
-    assert default_anchor(path).read_text().startswith(f"{4:020d} {quick._chain.last().hash}")
+    assert default_anchor(path).read_text().startswith(f"{4:020d} {last(quick._chain).hash}")
     slow.close()
     quick.close()
 
@@ -358,7 +439,7 @@ def test_an_anchor_that_moves_while_it_is_compared_is_compared_again(path: Path)
         asked.append(seq)
         return ledger._reader.holds(seq, digest)
 
-    ledger._anchor.advance((1, ledger._chain.last().hash), holds)
+    ledger._anchor.advance((1, last(ledger._chain).hash), holds)
     assert asked == [1, 2]
     assert default_anchor(path).read_text().startswith(f"{2:020d} ")
     ledger.close()
@@ -369,8 +450,8 @@ def test_verifying_while_others_write_is_no_alarm(path: Path, monkeypatch: pytes
     """What they add after the last entry was read is unknown to this verification, and so is their anchor."""
     ledger, other = open_ledger(path), open_ledger(path)
 
-    def slowly(chain: Chain) -> Book:
-        book = verified(chain)
+    def slowly(reader: Reader) -> Book:
+        book = verified(reader)
         spend(other, range(1))
         return book
 

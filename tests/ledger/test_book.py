@@ -1,6 +1,7 @@
 """What entries may say one after the other, and what all of them say together."""
 
 import json
+import time
 from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
@@ -9,15 +10,19 @@ from typing import Any
 import pytest
 
 from sfumato.errors import LedgerDamaged
+from sfumato.kernel.gate import Release
 from sfumato.ledger.book import Book
 from sfumato.ledger.chain import Chain
 from sfumato.ledger.entry import GENESIS, Entry
 from sfumato.ledger.reader import Reader
+from sfumato.ledger.releases import kept_release
 from sfumato.ledger.verifying import verified
+from tests.ledger.chains import append
 from tests.ledger.payments import MIXED, answer, in_child, open_ledger, payment
 from tests.ledger.tampering import edit, forge
 
-OPENED = {"table": "people", "unit": "row", "epsilon": "1", "delta": "1/1000"}
+OPENED = {"table": "people", "unit": "row", "epsilon": "100", "delta": "1/1000"}
+TOLD = {"when": "", "spend": "1/10", "digest": "d", "releases": []}
 
 
 def charge(**changes: Any) -> dict[str, Any]:
@@ -29,7 +34,7 @@ def charge(**changes: Any) -> dict[str, Any]:
         "delta": "0",
         "delta_total": "0",
     }
-    return {**said, **changes}
+    return {**TOLD, **said, **changes}
 
 
 def following(book: Book, kind: str, body: Any, **fields: Any) -> Entry:
@@ -65,7 +70,7 @@ def test_all_entries_together(book: Book) -> None:
     assert (book.total, book.delta_total) == (Fraction(5, 8), Fraction(1, 4000))
     assert book.analyst_totals == {"ann": Fraction(3, 8), "bob": Fraction(1, 4)}
     assert book.analyst_limits == {"ann": Fraction(1, 2)}
-    assert [limit.epsilon for limit in book.limits] == [1, 2]
+    assert [limit.epsilon for limit in book.limits] == [100, 2]
     assert book.limit.epsilon == 2
     assert book.questions == {("ann", "q"): 6, ("bob", "q"): 4}
     assert book.requests == {("ann", "id-1"): (2, "q"), ("bob", "id-1"): (4, "q")}
@@ -78,7 +83,7 @@ def test_a_charge_that_failed_for_one_and_was_answered_for_another_at_once(book:
 
 
 def test_entries_from_before_keys_could_be_discovered_count_as_they_did(book: Book) -> None:
-    old = {"currency": "rho", "amount": "1/8", "total": "3/4", "analyst_total": "1/2"}
+    old = TOLD | {"currency": "rho", "amount": "1/8", "total": "3/4", "analyst_total": "1/2"}
     take(book, "charge", old, analyst="ann", question="q")
     assert (book.total, book.delta_total) == (Fraction(3, 4), Fraction(1, 4000))
 
@@ -124,6 +129,30 @@ SENSELESS = {
     "a-limit-without-delta": ("limit", {"epsilon": "1"}, {}, "lacks"),
     "an-analyst-limited-to-nothing": ("analyst", {"epsilon": "0"}, {"analyst": "ann"}, "to nothing"),
     "nobody-limited": ("analyst", {"epsilon": "1"}, {}, "lacks"),
+    "an-exponent": ("charge", NEXT | {"amount": "1e-999999999"}, ANN, "lacks"),
+    "a-large-exponent": ("charge", NEXT | {"spend": "1e5000"}, ANN, "lacks"),
+    "a-spend-without-end": ("charge", NEXT | {"spend": "9" * 400}, ANN, "lacks"),
+    "a-spend-over-nothing": ("charge", NEXT | {"spend": "1/0"}, ANN, "lacks"),
+    "a-spend-that-is-a-number": ("charge", NEXT | {"spend": 1}, ANN, "lacks"),
+    "blanks-around-an-amount": ("charge", NEXT | {"amount": " 1/8 "}, ANN, "lacks"),
+    "lines-in-an-amount": ("charge", NEXT | {"amount": "1/8\n"}, ANN, "lacks"),
+    "other-digits": ("charge", NEXT | {"amount": "\u0661/8"}, ANN, "lacks"),
+    "a-day-that-is-a-list": ("charge", NEXT | {"when": []}, ANN, "lacks"),
+    "a-plan-that-is-a-number": ("charge", NEXT | {"digest": 5}, ANN, "lacks"),
+    "releases-that-are-a-text": ("charge", NEXT | {"releases": "abc"}, ANN, "lacks"),
+    "releases-that-are-numbers": ("charge", NEXT | {"releases": [1, 2]}, ANN, "lacks"),
+    "releases-without-mechanism": ("charge", NEXT | {"releases": [{"scale": "1"}]}, ANN, "lacks"),
+    "a-mechanism-that-is-a-list": ("charge", NEXT | {"releases": [{"mechanism": ["x"]}]}, ANN, "lacks"),
+    "a-huge-limit": ("limit", {"epsilon": "1" + "0" * 400, "delta": "1/1000"}, {}, "lacks"),
+    "a-limit-with-an-exponent": ("limit", {"epsilon": "1e5000", "delta": "1/1000"}, {}, "lacks"),
+    "a-huge-limit-of-an-analyst": ("analyst", {"epsilon": "1" + "0" * 400}, {"analyst": "ann"}, "lacks"),
+    "an-exponent-for-an-analyst": ("analyst", {"epsilon": "1e-999999999"}, {"analyst": "ann"}, "lacks"),
+    "above-the-limit": (
+        "charge",
+        NEXT | {"amount": "10000", "total": "80005/8", "analyst_total": "80003/8"},
+        ANN,
+        "charges more than was left",
+    ),
     "another-kind": ("refund", {}, {}, "unknown kind"),
     "no-kind": (None, {}, {}, "unknown kind"),
     "no-json": ("charge", "rubbish", ANN, "does not match"),
@@ -141,9 +170,24 @@ def test_what_no_ledger_writes_is_refused_though_its_hash_is_right(book: Book, n
 
 def test_the_rules_hold_nothing_back_that_a_ledger_writes(book: Book) -> None:
     """Else the cases above would be refused whatever they say."""
-    take(book, "charge", NEXT, **ANN, request="id-2")
+    take(book, "charge", NEXT | {"releases": [{"mechanism": "m", "scale": "1"}]}, **ANN, request="id-2")
     take(book, "release", {"values": []}, charge=6)
     take(book, "failure", {"told": []}, charge=7)
+
+
+def test_numbers_too_large_to_be_built_are_refused_at_once(book: Book) -> None:
+    begin = time.perf_counter()
+    for text in ("1e-999999999", "1e999999999", "9" * 10**6, "1/" + "9" * 10**6):
+        with pytest.raises(LedgerDamaged, match="lacks what it should say"):
+            take(book, "charge", NEXT | {"amount": text}, **ANN)
+    assert time.perf_counter() - begin < 5
+
+
+def test_a_limit_lowered_below_what_is_spent_leaves_old_charges_alone(book: Book) -> None:
+    take(book, "limit", {"epsilon": "1/100", "delta": "1/1000"})
+    assert not book.keeps_to(book.limit, "ann")
+    with pytest.raises(LedgerDamaged, match="entry 8 of the ledger charges more than was left"):
+        take(book, "charge", NEXT, **ANN)
 
 
 def test_a_ledger_begins_with_what_it_was_opened_for() -> None:
@@ -197,7 +241,7 @@ def test_what_was_read_is_not_read_again(chain: Chain, monkeypatch: pytest.Monke
     assert taken == [1, 2, 3, 4, 5, 6, 7]
     assert reader.read() is first
     with chain.transaction():
-        chain.append("analyst", {"epsilon": "1"}, analyst="press")
+        append(chain, "analyst", {"epsilon": "1"}, analyst="press")
     assert reader.read().seq == 8
     assert taken == [1, 2, 3, 4, 5, 6, 7, 8]
 
@@ -214,7 +258,7 @@ def test_a_book_is_out_of_reach_while_it_grows(chain: Chain, monkeypatch: pytest
     reader = Reader(chain)
     reader.read()
     with chain.transaction():
-        chain.append("analyst", {"epsilon": "1"}, analyst="press")
+        append(chain, "analyst", {"epsilon": "1"}, analyst="press")
 
     def half(book: Book, entry: Entry) -> None:
         assert reader._book is None
@@ -235,7 +279,7 @@ def test_a_child_reads_on_where_its_parent_was(chain: Chain) -> None:
 
     def child() -> None:
         with chain.transaction():
-            chain.append("analyst", {"epsilon": "1"}, analyst="press")
+            append(chain, "analyst", {"epsilon": "1"}, analyst="press")
         assert reader.read().seq == 8
 
     assert in_child(child) == 0
@@ -274,15 +318,21 @@ def test_an_older_ledger_that_is_sound_is_refused_by_whoever_read_the_newer(chai
 # ---- verifying
 
 
+def test_answers_within_answers_are_read_no_deeper_than_they_are_written(chain: Chain) -> None:
+    body = '{"values": [], "when": "", "others": [' * 200 + '{"values": []}' + "]}" * 200
+    kept = kept_release(Entry(8, "release", None, None, None, 2, body, ""))
+    assert kept == Release(2, (), None, (Release(2, ()),))
+
+
 def test_stored_answers_and_failures_must_be_readable(chain: Chain) -> None:
-    assert verified(chain).seq == 7
+    assert verified(Reader(chain)).seq == 7
     said = chain.at(6).content | {"total": "2/5", "analyst_total": "2/5"}
     for body in ({}, {"values": 7}, {"values": [["x"]]}, {"values": [], "others": [1]}):
         with chain.transaction():
-            chain.append("charge", said, analyst="research", question="q")
-            chain.append("release", body, charge=8)
+            append(chain, "charge", said, analyst="research", question="q")
+            append(chain, "release", body, charge=8)
         with pytest.raises(LedgerDamaged, match="entry 9 of the ledger"):
-            verified(chain)
+            verified(Reader(chain))
         edit(chain.path, "DELETE FROM entry WHERE seq > 7")
 
 
@@ -321,7 +371,7 @@ def test_a_charge_above_a_limit_of_its_time_is_noticed(tmp_path: Path, budget: A
     for said, analyst in zip(over, ["research"] * (len(over) - 1) + ["press"], strict=True):
         forge(path, "charge", said, analyst=analyst, question="q")
         with pytest.raises(LedgerDamaged, match="entry 5 of the ledger charges more than was left"):
-            verified(ledger._chain)
+            verified(Reader(ledger._chain))
         edit(path, "DELETE FROM entry WHERE seq = 5")
     assert ledger.verify() == 4
     ledger.close()

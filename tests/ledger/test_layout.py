@@ -11,6 +11,7 @@ from sfumato.errors import LedgerDamaged
 from sfumato.ledger import layout
 from sfumato.ledger.chain import DEFENSIVE, Chain, _prepare
 from sfumato.ledger.layout import LAYOUTS, is_laid_out, lay_out
+from tests.ledger.chains import last
 from tests.ledger.payments import in_child, open_ledger, payment
 from tests.ledger.tampering import edit
 
@@ -68,7 +69,7 @@ def test_names_that_are_long_or_dangerous_are_shown_short_and_escaped(path: Path
     with closing(connected(path)) as connection:
         connection.execute('CREATE TABLE "\x1b[31m\u202e' + "x" * 200 + '" (name)')
     with pytest.raises(LedgerDamaged) as refused, closing(Chain(path)) as chain:
-        chain.last()
+        last(chain)
     assert r"\x1b[31m\u202e" in refused.value.message
     assert refused.value.message.isprintable()
     assert len(refused.value.message) < 400

@@ -11,7 +11,7 @@ import pytest
 
 from sfumato.errors import BudgetExceeded, EngineFailed
 from sfumato.kernel.gate import Receipt, Release
-from sfumato.ledger.ledger import Payment, Stored
+from sfumato.ledger.payment import Payment, Stored
 from sfumato.ledger.places import default_anchor
 from sfumato.ledger.terms import Terms
 from sfumato.schema.budget import Budget

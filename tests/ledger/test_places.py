@@ -10,8 +10,10 @@ import pytest
 import sfumato as sf
 from sfumato.errors import LedgerDamaged, UsageError
 from sfumato.ledger.chain import Chain
-from sfumato.ledger.ledger import Ledger, re_anchor
+from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.places import checked_anchor
+from sfumato.ledger.vouching import re_anchor
+from tests.ledger.chains import append
 from tests.ledger.payments import open_ledger, payment
 
 SPECIAL = [
@@ -58,7 +60,7 @@ def test_sqlite_gets_a_path_and_never_an_address(here: Path, name: str) -> None:
     assert chain.file.is_absolute()
     if chain.file.parent.is_dir():
         with chain.transaction():
-            chain.append("limit", {})
+            append(chain, "limit", {})
         chain.close()
         assert chain.file.read_bytes().startswith(b"SQLite format 3\0")
         assert chain.verify() == 1

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
 from sfumato.errors import BudgetExceeded, EngineFailed, RequestConflict
-from sfumato.ledger.ledger import Ledger, Stored
+from sfumato.ledger.ledger import Ledger
+from sfumato.ledger.payment import Stored
 from sfumato.ledger.terms import Terms
 from sfumato.schema.budget import Budget
 from tests.ledger.payments import answer, newest, open_ledger, payment
@@ -61,16 +62,25 @@ class LedgerStates(RuleBasedStateMachine):
         retried = [c for c in same if asked["request"] is not None and c["request"] == asked["request"]]
         if retried:
             agrees = all(retried[0][part] == asked[part] for part in ("question", "spend"))
-            return (EngineFailed if retried[0]["failed"] else retried[0]) if agrees else RequestConflict
+            return self.bought(retried[0]) if agrees else RequestConflict
         repeated = [c for c in same if all(c[part] == asked[part] for part in ("question", "spend"))]
         if repeated and not fresh:
-            return EngineFailed if repeated[-1]["failed"] else repeated[-1]
+            return self.bought(repeated[-1])
         own = self.own.get(asked["analyst"])
         if own is not None and self.spent(asked["analyst"]) + asked["price"] > self.price(own):
             return BudgetExceeded
         if self.spent_on_keys() + asked["delta"] > self.delta / 2:
             return BudgetExceeded
         return BudgetExceeded if self.spent() + asked["price"] > self.price(self.limit) else None
+
+    def bought(self, charge: dict[str, Any]) -> Any:
+        """What was kept, or the charge to resume: nothing is drawn once a limit was lowered below what is spent."""
+        if charge["failed"]:
+            return EngineFailed
+        own = self.own.get(charge["analyst"])
+        above = own is not None and self.spent(charge["analyst"]) > self.price(own)
+        above = above or self.spent() > self.price(self.limit)
+        return BudgetExceeded if above and charge["value"] is None else charge
 
     @rule(
         analyst=ANALYSTS,

@@ -23,6 +23,7 @@ from sfumato.ledger.terms import Terms
 from sfumato.ledger.totals import bounded
 from sfumato.schema.numbers import exact
 from tests.ledger.asking import open_instantly, open_session, question, write_table
+from tests.ledger.chains import last
 from tests.ledger.payments import newest, open_ledger, payment
 from tests.ledger.traced import QUESTIONS
 from tests.ledger.workers import ROOT, at_once
@@ -46,7 +47,7 @@ def test_l1_eight_processes_are_granted_exactly_the_limit(tmp_path: Path) -> Non
     assert sum(granted) == 100
     ledger = open_ledger(tmp_path / "a.ledger")
     assert ledger.verify() == 101
-    assert ledger._chain.last().content["total"] == "1"
+    assert last(ledger._chain).content["total"] == "1"
     ledger.close()
 
 
@@ -210,7 +211,7 @@ def test_l8_parts_add_up_to_exactly_one(tmp_path: Path, spend: Any, times: int) 
     ledger = open_ledger(tmp_path / "a.ledger")
     for number in range(times):
         ledger.charge(payment(spend, question=number))
-    assert ledger._chain.last().content["total"] == "1"
+    assert last(ledger._chain).content["total"] == "1"
     balance = ledger.balance("research")
     assert (balance.spent.epsilon, balance.left.epsilon) == (1, 0)
     with pytest.raises(BudgetExceeded):

@@ -15,6 +15,7 @@ from sfumato.errors import BudgetExceeded, LedgerDamaged
 from tests.ledger import careless
 from tests.ledger.asking import question
 from tests.ledger.attacked import SPEND, gained, ledger_of, rows_of, session_on, spent
+from tests.ledger.chains import last
 from tests.ledger.tampering import hide, misfile, rows
 
 Tamper = Callable[[Path], object]
@@ -148,7 +149,7 @@ def test_no_statement_of_the_ledger_asks_an_index(folder: Path) -> None:
         session.history()
         with pytest.raises(BudgetExceeded):
             session.ask(question(5), spend=SPEND)
-        session.ledger._chain.last()
+        last(session.ledger._chain)
         connection.set_trace_callback(None)
         reading = [statement for statement in seen if "FROM main.entry" in statement]
         assert len(reading) > 5

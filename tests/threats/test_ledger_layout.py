@@ -19,6 +19,7 @@ from tests.ledger.attacked import (
     ledger_of,
     session_on,
     spent,
+    without_finding_it_in_the_book,
     without_layout,
     without_reading_back,
     without_rules,
@@ -165,7 +166,7 @@ def planted_deleting(path: Path) -> None:
 def test_a_trigger_that_deletes_charges_would_give_answers_without_end(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The layout stops it first, reading back second, and that nothing is kept without its charge third."""
+    """The layout stops it first, then reading back, then the book, then that nothing is kept without its charge."""
     path = ledger_of(folder)
     edit(path, "DELETE FROM entry WHERE seq > 2")
     (folder / "people.ledger.anchor").unlink()
@@ -176,6 +177,9 @@ def test_a_trigger_that_deletes_charges_would_give_answers_without_end(
     with pytest.raises(LedgerDamaged, match="entry 3 of the ledger is no longer the one that was read or written"):
         answers(folder, 40)
     without_reading_back(monkeypatch)
+    with pytest.raises(LedgerDamaged, match="entry 3 of the ledger is no longer the one that was read or written"):
+        answers(folder, 40)
+    without_finding_it_in_the_book(monkeypatch)
     with pytest.raises(LedgerDamaged, match="entry 3 of the ledger is no charge"):
         answers(folder, 40)
     without_rules(monkeypatch)

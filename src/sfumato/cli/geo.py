@@ -26,6 +26,7 @@ from sfumato.cli.places import ready
 from sfumato.geo.inputs import Reading
 from sfumato.geo.planar import level_of
 from sfumato.geo.wordings import not_a_position
+from sfumato.visible import visible_lines
 
 NEGATIVE_NUMBERS = {"ignore_unknown_options": True}
 
@@ -197,7 +198,8 @@ def words(
     """Replace every word by one with a near vector; a text of n words costs n times as much as one."""
     mechanism = geo.words(vectors_from(vectors), epsilon=number(epsilon, "epsilon"))
     told = mechanism.protect(sys.stdin.read() if text == "-" else text, on_unknown="skip" if skip_unknown else "refuse")
-    write(told.rstrip("\n") + "\n", None)
+    told = told.rstrip("\n")
+    write((visible_lines(told) if sys.stdout.isatty() else told) + "\n", None)  # a pipe gets every sign as it was
 
 
 def _finite(value: float) -> float | None:

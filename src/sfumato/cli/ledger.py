@@ -1,18 +1,24 @@
-"""sfumato ledger verify | raise | analyst: for the owner of a table."""
+"""sfumato ledger verify | show | raise | analyst: for the owner of a table."""
 
 from collections.abc import Mapping
 from contextlib import closing
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from sfumato.cli.output import Format, as_csv, as_json, number, write
-from sfumato.ledger.ledger import Ledger, re_anchor
+from sfumato.cli.output import Format, as_csv, as_json, as_table, number, write
+from sfumato.ledger.history import Line
+from sfumato.ledger.ledger import Ledger
+from sfumato.ledger.vouching import re_anchor
 from sfumato.schema.numbers import exact_positive, shown
 from sfumato.schema.policy import Policy, load_policy
+from sfumato.visible import visible
 
-app = typer.Typer(add_completion=False, no_args_is_help=True, help="Verify the ledger; record the owner's changes.")
+app = typer.Typer(
+    add_completion=False, no_args_is_help=True, help="Verify and show the ledger; record the owner's changes."
+)
 
 PolicyFile = Annotated[Path, typer.Argument(help="The policy file, e.g. people.toml.")]
 FormatOption = Annotated[Format, typer.Option(help="How to print.")]
@@ -33,6 +39,22 @@ def verify(
     with closing(_open(loaded)) as ledger:
         count = ledger.verify()
     _say({"ledger": loaded.ledger.name, "entries": count, "verified": True}, f"{count} entries, all sound.", format)
+
+
+@app.command()
+def show(
+    policy: PolicyFile,
+    format: FormatOption = Format.table,
+    output: Annotated[Path | None, typer.Option(help="Write to this file instead of the screen.")] = None,
+) -> None:
+    """List every entry, oldest first: charges, answers and failures kept, and all changes of limits."""
+    with closing(_open(load_policy(policy))) as ledger:
+        rows = [asdict(line) for line in ledger.lines()]
+    columns = [field.name for field in fields(Line)]
+    if format is Format.json:
+        write(as_json(rows), output)
+    else:
+        write(as_csv(columns, rows) if format is Format.csv else as_table(columns, rows), output)
 
 
 @app.command("raise")
@@ -56,7 +78,11 @@ def analyst(
     amount = exact_positive(number(epsilon, "epsilon"), "epsilon")
     with closing(_open(load_policy(policy))) as ledger:
         ledger.limit_analyst(name, amount)
-    _say({"analyst": name, "epsilon": float(amount)}, f'"{name}" may spend epsilon {shown(amount)} in all.', format)
+    _say(
+        {"analyst": name, "epsilon": float(amount)},
+        f'"{visible(name)}" may spend epsilon {shown(amount)} in all.',
+        format,
+    )
 
 
 def _open(policy: Policy) -> Ledger:

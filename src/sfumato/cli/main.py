@@ -21,7 +21,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "bounds": ("sfumato.cli.bounds", "The sum of a column clipped at every bound, as one release with its plot."),
     "budget": ("sfumato.cli.budget", "Show the limit, what is spent and what is left."),
     "history": ("sfumato.cli.history", "List every charge."),
-    "ledger": ("sfumato.cli.ledger", "Verify the ledger; record the owner's changes."),
+    "ledger": ("sfumato.cli.ledger", "Verify and show the ledger; record the owner's changes."),
     "noise": ("sfumato.cli.noise", "The mechanisms on your own number."),
     "local": ("sfumato.cli.local", "Collect without trust: randomise on the client, estimate on the server."),
     "geo": ("sfumato.cli.geo", "Protect positions, point sets and traces; draw maps."),

@@ -8,23 +8,28 @@ import fcntl
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from sfumato.errors import anchor_gone, ledger_gone, ledger_rolled_back, ledger_unwritable
+from sfumato.errors import LedgerDamaged, anchor_gone, ledger_gone, ledger_rolled_back, ledger_unwritable
 from sfumato.ledger.book import Book
-from sfumato.ledger.wordings import not_the_anchored
+from sfumato.ledger.wordings import anchor_went_back, not_the_anchored
 
 Known = tuple[int, str]
 
 LENGTH = len(f"{0:020d} {'0' * 64}\n")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Anchor:
-    """Locked only while it is read or written, never while waiting for the ledger, so nobody can block anybody."""
+    """Locked only while it is read or written, never while waiting for the ledger, so nobody can block anybody.
+
+    Claim: what was read in it once is in it for as long as this process asks: where it is gone, it is written back. So
+    an anchor must be read before SQLite sees the ledger, which could make it remove files.
+    """
 
     path: Path
+    _known: Known | None = field(default=None, init=False)
 
     def outlived(self, ledger: Path) -> bool:
         """Whether the ledger's file is gone while the anchor remembers it; asked before SQLite would make a new one."""
@@ -48,7 +53,7 @@ class Anchor:
 
     def remembered(self) -> Known | None:
         with self._held() as descriptor:
-            return self._read(descriptor)
+            return self._trusted(descriptor)
 
     def advance(self, newest: Known, holds: Callable[[int, str], bool]) -> None:
         """Remember this entry unless a newer one is remembered already.
@@ -68,16 +73,11 @@ class Anchor:
     def _replace(self, known: Known | None, newest: Known) -> bool:
         """Whether the anchor was still what is known of it; then it is the newer of both now."""
         with self._held() as descriptor:
-            if self._read(descriptor) != known:
+            if self._trusted(descriptor) != known:
                 return False
-            if known is not None and known[0] >= newest[0]:
-                return True
-            try:
-                written = os.pwrite(descriptor, f"{newest[0]:020d} {newest[1]}\n".encode(), 0)
-            except OSError as error:
-                raise ledger_unwritable(str(self.path)) from error
-            if written != LENGTH:
-                raise ledger_unwritable(str(self.path))
+            if known is None or known[0] < newest[0]:
+                self._write(descriptor, newest)
+                self._known = newest
             return True
 
     @contextmanager
@@ -90,10 +90,41 @@ class Anchor:
             fcntl.flock(descriptor, fcntl.LOCK_EX)
             yield descriptor
         finally:
+            # A child that was forked meanwhile has a copy, and closing this one would leave the lock to it.
+            fcntl.flock(descriptor, fcntl.LOCK_UN)
             os.close(descriptor)
 
+    def _trusted(self, descriptor: int) -> Known | None:
+        """What it says, unless more was read in it before."""
+        known = self._known
+        try:
+            found = self._read(descriptor)
+        except LedgerDamaged:
+            if known is None:
+                raise
+            found = None
+        if known is not None and (found is None or found[0] < known[0]):
+            self._write(descriptor, known)
+            raise anchor_went_back(str(self.path))
+        self._known = found
+        return found
+
+    def _write(self, descriptor: int, newest: Known) -> None:
+        """Forced to the disk: an answer that was shown is covered after a power cut too."""
+        try:
+            written = os.pwrite(descriptor, f"{newest[0]:020d} {newest[1]}\n".encode(), 0)
+            os.ftruncate(descriptor, LENGTH)
+            os.fsync(descriptor)
+        except OSError as error:
+            raise ledger_unwritable(str(self.path)) from error
+        if written != LENGTH:
+            raise ledger_unwritable(str(self.path))
+
     def _read(self, descriptor: int) -> Known | None:
-        text = os.pread(descriptor, LENGTH + 1, 0)
+        try:
+            text = os.pread(descriptor, LENGTH + 1, 0)
+        except OSError as error:
+            raise anchor_gone(str(self.path)) from error
         if not text:
             return None
         seq, _, digest = text.decode("ascii", "replace").partition(" ")

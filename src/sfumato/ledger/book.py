@@ -6,13 +6,15 @@ neither an index, which could hide a charge or a release, nor a total that does 
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from sfumato.errors import UsageError, ledger_broken
 from sfumato.kernel.cost import Currency
 from sfumato.ledger.entry import GENESIS, Entry
+from sfumato.ledger.history import history_line
+from sfumato.ledger.limits import is_within, is_within_pot
 from sfumato.ledger.totals import bounded
+from sfumato.ledger.typed import fraction, text
 from sfumato.ledger.wordings import entry_senseless
 from sfumato.schema.budget import Budget
 
@@ -64,6 +66,12 @@ class Book:
     def holds(self, seq: int, digest: str) -> bool:
         return seq <= self.seq and self.hash_at(seq) == digest
 
+    def keeps_to(self, limit: Budget, analyst: str) -> bool:
+        """Whether all charges together are within this limit, and those of an analyst within their own."""
+        own = self.analyst_limits.get(analyst)
+        within = is_within(self.total, limit) and is_within_pot(self.delta_total, limit)
+        return within and (own is None or is_within(self.analyst_totals[analyst], Budget(own, limit.delta)))
+
     def proves(self, entry: Entry) -> bool:
         """Whether this is the entry that was taken under its number, in every field."""
         expected = entry.expected_hash(self.hash_at(entry.seq - 1))
@@ -74,33 +82,33 @@ class Book:
 
         Claim: raises unless its number and hash follow those before, and it says what a ledger may say there: one
         `open`, at the beginning; positive amounts of one currency, and totals that are their sums; one charge a request
-        id; one release a charge, one failure that is not later than it, and neither without its charge before.
+        id; no charge above a limit in force; one release a charge, one failure that is not later than it, and neither
+        without its charge before.
         """
         if entry.seq != self.seq + 1 or entry.hash != entry.expected_hash(self.hash):
             raise ledger_broken(self.seq + 1)
         demand((entry.kind == "open") == (entry.seq == 1), entry.seq, "opens it, or does not")
         try:
             self._take(entry)
-        except (KeyError, TypeError, ValueError, ZeroDivisionError, UsageError):
+        except (KeyError, TypeError, ValueError, ArithmeticError, UsageError):
             raise entry_senseless(entry.seq, "lacks what it should say") from None
         self._hashes += bytes.fromhex(entry.hash)
 
     def _take(self, entry: Entry) -> None:
         match str(entry.kind):
             case "open":
-                said = entry.content
-                self.described = {what: str(said[what]) for what in ("table", "unit")}
-                self.limits.append(_budget(entry))
+                self.described = {what: text(entry.content[what]) for what in ("table", "unit")}
+                self.limits.append(_budget(entry.content))
             case "limit":
-                limit = _budget(entry)
+                limit = _budget(entry.content)
                 demand(_currency(limit) == _currency(self.limit), entry.seq, "changes the currency")
                 self.limits.append(limit)
             case "analyst":
-                own = _fraction(entry.content["epsilon"])
+                own = fraction(entry.content["epsilon"])
                 demand(own > 0, entry.seq, "limits an analyst to nothing")
-                self.analyst_limits[_text(entry.analyst)] = own
+                self.analyst_limits[text(entry.analyst)] = own
             case "charge":
-                self._take_charge(entry)
+                self._take_charge(entry, entry.content)
             case "release":
                 demand(entry.charge in self.charges, entry.seq, "keeps an answer that nothing was charged for")
                 demand(entry.charge not in self.releases, entry.seq, "keeps a second answer of one charge")
@@ -113,9 +121,9 @@ class Book:
             case _:
                 demand(False, entry.seq, "is of an unknown kind")
 
-    def _take_charge(self, entry: Entry) -> None:
-        said, analyst, question = entry.content, _text(entry.analyst), _text(entry.question)
-        amount, delta = _fraction(said["amount"]), _fraction(said.get("delta", "0"))
+    def _take_charge(self, entry: Entry, said: dict[str, Any]) -> None:
+        analyst, question = text(entry.analyst), text(entry.question)
+        amount, delta = fraction(said["amount"]), fraction(said.get("delta", "0"))
         demand(amount > 0 and delta >= 0, entry.seq, "charges nothing")
         demand(said["currency"] == _currency(self.limit), entry.seq, "is charged in another currency")
         total, delta_total = (
@@ -127,11 +135,13 @@ class Book:
         # Entries from before keys could be discovered have no δ.
         follows = follows and said.get("delta_total", str(delta_total)) == str(delta_total)
         demand(follows, entry.seq, "has a total that is not the sum of the charges")
+        history_line(entry, said)
         if entry.request is not None:
-            identity = (analyst, _text(entry.request))
+            identity = (analyst, text(entry.request))
             demand(identity not in self.requests, entry.seq, "charges a request id once more")
             self.requests[identity] = Asked(entry.seq, question)
         self.total, self.delta_total, self.analyst_totals[analyst] = total, delta_total, analyst_total
+        demand(self.keeps_to(self.limit, analyst), entry.seq, "charges more than was left")
         self.questions[analyst, question] = entry.seq
         self.charges.add(entry.seq)
 
@@ -141,21 +151,9 @@ def demand(met: bool, entry: int, otherwise: str) -> None:
         raise entry_senseless(entry, otherwise)
 
 
-def _budget(entry: Entry) -> Budget:
-    said = entry.content
-    return Budget(_fraction(said["epsilon"]), _fraction(said["delta"]))
+def _budget(said: dict[str, Any]) -> Budget:
+    return Budget(fraction(said["epsilon"]), fraction(said["delta"]))
 
 
 def _currency(limit: Budget) -> Currency:
     return "rho" if limit.delta else "epsilon"
-
-
-def _text(value: object) -> str:
-    if not isinstance(value, str):
-        raise TypeError
-    return value
-
-
-@lru_cache(maxsize=4096)
-def _fraction(text: str) -> Fraction:
-    return Fraction(_text(text))

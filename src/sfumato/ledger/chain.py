@@ -3,20 +3,21 @@
 An entry's hash covers all of it and the hash before, so changing, removing or inserting one breaks every later hash.
 """
 
-import json
 import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from threading import Lock, RLock
+from threading import RLock
 from time import monotonic, sleep
-from typing import Any
+from weakref import WeakSet
 
 from sfumato.errors import LedgerDamaged, ledger_broken, ledger_unreadable, ledger_unwritable
-from sfumato.ledger.entry import GENESIS, Entry, Kind
+from sfumato.ledger.entry import GENESIS, Entry
+from sfumato.ledger.forks import tell_of_forks
 from sfumato.ledger.layout import is_laid_out, lay_out
-from sfumato.ledger.wordings import file_unsound, ledger_replaced
+from sfumato.ledger.starting import prepare_place
+from sfumato.ledger.wordings import file_unsound, forked_meanwhile, forked_unnoticed, ledger_replaced
 
 WAIT_SECONDS = 30.0
 # The layout is compared besides; these let SQLite doubt a file that it is about to read.
@@ -25,10 +26,9 @@ SETTINGS = ("PRAGMA synchronous = FULL", "PRAGMA fullfsync = ON")
 DEFENSIVE = 1010  # SQLITE_DBCONFIG_DEFENSIVE
 BATCH = 20  # releases may be large
 LOWEST = -(1 << 63)  # a number below 1 is one that no ledger gives, and must be seen
-_CREATING = Lock()
-# A fork in the middle would leave it locked in the child for ever.
-os.register_at_fork(before=_CREATING.acquire, after_in_parent=_CREATING.release, after_in_child=_CREATING.release)
 COLUMNS = "seq, kind, analyst, question, request, charge, body, hash"
+
+_CHAINS: WeakSet["Chain"] = WeakSet()
 
 
 class Chain:
@@ -41,8 +41,9 @@ class Chain:
         self._pid = os.getpid()
         self._lock = RLock()
         self._connection: sqlite3.Connection | None = None
-        self._inherited: list[sqlite3.Connection] = []
         self._appended: list[Entry] = []
+        tell_of_forks(self)
+        _CHAINS.add(self)
 
     @contextmanager
     def transaction(self) -> Iterator["Chain"]:
@@ -52,47 +53,30 @@ class Chain:
         """
         with self.held():
             connection, self._appended = self._connect(), []
+            self._writing = connection
             try:
                 connection.execute("BEGIN IMMEDIATE")
                 is_laid_out(connection, str(self.path))  # it may have been changed since this connection was made
                 yield self
                 connection.execute("COMMIT")
             except sqlite3.Error as error:
-                raise self._refusal(error) from error
+                # A fork has closed it. Nothing may be written to another, which has no transaction.
+                raise (self._refusal(error) if self._connection is connection else forked_meanwhile()) from error
             finally:
-                if connection.in_transaction:
-                    with suppress(sqlite3.Error):
+                with suppress(sqlite3.Error):
+                    if connection.in_transaction:
                         connection.execute("ROLLBACK")
             for entry in self._appended:
                 if self.at(entry.seq) != entry:
                     raise ledger_replaced(entry.seq)
 
-    def append(
-        self,
-        kind: Kind,
-        body: dict[str, Any],
-        *,
-        analyst: str | None = None,
-        question: str | None = None,
-        request: str | None = None,
-        charge: int | None = None,
-    ) -> Entry:
+    def append(self, entry: Entry) -> None:
         """Needs: an open transaction."""
-        last = self.last()
-        seq, previous = (1, GENESIS) if last is None else (last.seq + 1, last.hash)
-        text = json.dumps(body, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
-        digest = Entry(seq, kind, analyst, question, request, charge, text, "").expected_hash(previous)
-        entry = Entry(seq, kind, analyst, question, request, charge, text, digest)
-        self._connect().execute(
+        self._writing.execute(
             f"INSERT INTO main.entry ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608 - a constant
-            (seq, kind, analyst, question, request, charge, text, digest),
+            tuple(getattr(entry, name) for name in Entry.__slots__),
         )
         self._appended.append(entry)
-        return entry
-
-    def last(self) -> Entry | None:
-        """The entry with the highest number."""
-        return next(iter(self._rows("ORDER BY seq DESC LIMIT 1")), None)
 
     def at(self, seq: int) -> Entry | None:
         """The entry with this number, as it stands in the file: whoever needs it compares its hash."""
@@ -126,18 +110,40 @@ class Chain:
         return count
 
     def close(self) -> None:
+        if self._inherited():
+            return  # the parent's
         with self.held():
             if self._connection is not None:
                 self._connection.close()
             self._connection = None
 
     def held(self) -> RLock:
-        """This process's lock. Neither lock nor connection may cross a fork; the parent's stays open, untouched."""
+        """This process's lock. Neither lock nor connection crosses a fork."""
+        if self._inherited():
+            raise forked_unnoticed(str(self.path))
         if self._pid != os.getpid():
-            if self._connection is not None:
-                self._inherited.append(self._connection)
-            self._pid, self._lock, self._connection = os.getpid(), RLock(), None
+            self.after_fork(in_child=True)
         return self._lock
+
+    def before_fork(self) -> bool:
+        """Wait for other threads, but not for ever. What this thread itself has begun to write is undone."""
+        if self._inherited() or not self._lock.acquire(timeout=WAIT_SECONDS):
+            return False
+        if self._connection is not None:
+            with suppress(sqlite3.Error):
+                self._connection.close()
+            self._connection = None
+        return True
+
+    def after_fork(self, in_child: bool) -> None:
+        if not in_child:
+            self._lock.release()
+            return
+        self._pid, self._lock = os.getpid(), RLock()  # the lock of before may be a thread's that is not here
+
+    def _inherited(self) -> bool:
+        """Whether a fork has brought the connection here: one that nobody told of, or that could not wait longer."""
+        return self._connection is not None and self._pid != os.getpid()
 
     def _rows(self, rest: str, *values: object) -> list[Entry]:
         """From the tree of the table alone: an index in the file could hide rows, or show others."""
@@ -151,7 +157,9 @@ class Chain:
     def _connect(self) -> sqlite3.Connection:
         if self._connection is None:
             connection: sqlite3.Connection | None = None
-            _create_private(self.file, self.path)
+            if any(other._inherited() for other in list(_CHAINS) if other.file == self.file):
+                raise forked_unnoticed(str(self.path))
+            prepare_place(self.file, self.path)
             try:
                 connection = sqlite3.connect(
                     self.file, timeout=WAIT_SECONDS, isolation_level=None, check_same_thread=False, uri=False
@@ -188,27 +196,17 @@ def _prepare(connection: sqlite3.Connection, path: str) -> None:
         lay_out(connection, path)
 
 
-def _create_private(file: Path, path: Path) -> None:
-    """A new ledger is readable by its owner alone, as are SQLite's two files beside it, which get its mode.
-
-    An old one is not opened here: closing it would give up the locks that this process holds on it. For the same reason
-    nobody else in this process may be at this point at the same time.
-    """
-    with _CREATING:
-        try:
-            os.close(os.open(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-        except FileExistsError:
-            pass
-        except OSError as error:
-            raise ledger_unwritable(str(path)) from error
-
-
 def _write_ahead(connection: sqlite3.Connection) -> None:
-    """Switch the journal. SQLite does not wait for others who do the same at the same time, so this does."""
+    """Let the file keep a log. SQLite does not wait for others who do the same at the same time, so this does.
+
+    Where there is none yet, in an empty file or a copy that SQLite made, the switch makes no journal beside it.
+    """
     deadline = monotonic() + WAIT_SECONDS
     while True:
         try:
-            connection.execute("PRAGMA journal_mode = WAL")
+            if connection.execute("PRAGMA journal_mode").fetchone() != ("wal",):
+                connection.execute("PRAGMA journal_mode = MEMORY")
+                connection.execute("PRAGMA journal_mode = WAL")
             return
         except sqlite3.OperationalError as error:
             if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or monotonic() > deadline:

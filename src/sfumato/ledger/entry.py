@@ -43,3 +43,20 @@ class Entry:
     def expected_hash(self, previous: str) -> str:
         fields = [self.seq, self.kind, self.analyst, self.question, self.request, self.charge, self.body]
         return hashlib.sha256((previous + _HASHED.encode(fields)).encode()).hexdigest()
+
+
+def following(
+    newest: tuple[int, str],
+    kind: Kind,
+    body: dict[str, Any],
+    *,
+    analyst: str | None = None,
+    question: str | None = None,
+    request: str | None = None,
+    charge: int | None = None,
+) -> Entry:
+    """The entry that comes after the one with this number and hash."""
+    seq, previous = newest[0] + 1, newest[1]
+    text = json.dumps(body, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
+    digest = Entry(seq, kind, analyst, question, request, charge, text, "").expected_hash(previous)
+    return Entry(seq, kind, analyst, question, request, charge, text, digest)

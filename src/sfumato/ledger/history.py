@@ -1,10 +1,12 @@
 """What a charge says to people."""
 
 from dataclasses import dataclass
-from fractions import Fraction
+from typing import Any
 
-from sfumato.errors import ledger_broken
 from sfumato.ledger.entry import Entry
+from sfumato.ledger.typed import fraction, text, texts
+from sfumato.schema.budget import Budget
+from sfumato.schema.numbers import shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,17 +22,50 @@ class Charge:
     request: str | None
 
 
-def history_line(entry: Entry) -> Charge:
+def history_line(entry: Entry, said: dict[str, Any]) -> Charge:
+    """Needs: what the entry says. Raises KeyError, TypeError, ValueError or ArithmeticError where a ledger would say it
+    otherwise; no charge that a book has taken does."""
+    if not isinstance(said["releases"], list):
+        raise TypeError
+    releases = tuple(texts(release) for release in said["releases"])
+    if not all("mechanism" in release for release in releases):
+        raise KeyError
+    return Charge(
+        entry.seq,
+        text(said["when"]),
+        text(entry.analyst),
+        float(fraction(said["spend"])),
+        text(said["digest"]),
+        releases,
+        entry.request,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """Any entry, in a few words."""
+
+    entry: int
+    when: str
+    kind: str
+    analyst: str
+    says: str
+
+
+def line_of(entry: Entry) -> Line:
+    """Needs: an entry that a book has taken."""
     said = entry.content
-    try:
-        return Charge(
-            entry.seq,
-            said["when"],
-            str(entry.analyst),
-            float(Fraction(said["spend"])),
-            said["digest"],
-            tuple(said["releases"]),
-            entry.request,
-        )
-    except (KeyError, TypeError, ValueError):
-        raise ledger_broken(entry.seq) from None
+    when = said.get("when", "")
+    return Line(entry.seq, str(when), str(entry.kind), entry.analyst or "", _says(entry, said))
+
+
+def _says(entry: Entry, said: dict[str, Any]) -> str:
+    match str(entry.kind):
+        case "open" | "limit":
+            return f"limit {Budget(fraction(said['epsilon']), fraction(said['delta']))}"
+        case "analyst":
+            return f"limit epsilon {shown(fraction(said['epsilon']))} of the table's"
+        case "charge":
+            return f"spend {shown(fraction(said['spend']))}"
+        case kind:
+            return f"{kind} of entry {entry.charge}"

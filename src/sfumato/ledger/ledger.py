@@ -1,43 +1,43 @@
 """The durable budget: who may still learn how much, and what was done so far."""
 
-import hashlib
-import json
 import secrets
 import time
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from pathlib import Path
 
 from sfumato.errors import (
+    BudgetExceeded,
     EngineFailed,
-    LedgerDamaged,
     ledger_broken,
     ledger_differs,
     ledger_gone,
-    ledger_unreadable,
     limit_differs,
     over_budget,
     over_key_budget,
     request_conflict,
 )
-from sfumato.kernel.certify import Certified
 from sfumato.kernel.cost import Cost
 from sfumato.kernel.gate import Receipt, Release
 from sfumato.ledger.anchor import Anchor
 from sfumato.ledger.book import Book, demand
 from sfumato.ledger.chain import Chain
 from sfumato.ledger.entry import Entry
-from sfumato.ledger.history import Charge, history_line
+from sfumato.ledger.history import Charge, Line, history_line, line_of
+from sfumato.ledger.payment import Payment, Stored
+from sfumato.ledger.pen import Pen
 from sfumato.ledger.places import checked_anchor
 from sfumato.ledger.reader import Reader
-from sfumato.ledger.releases import kept_failure, kept_release, written
+from sfumato.ledger.releases import kept_failure, kept_release, kept_when, written
 from sfumato.ledger.terms import Amount, Terms, rounded_down
 from sfumato.ledger.totals import bounded
 from sfumato.ledger.verifying import verified
+from sfumato.ledger.wordings import ledger_replaced
 from sfumato.schema.budget import Budget
+from sfumato.schema.given import check_analyst
 from sfumato.schema.table import Schema
 
 
@@ -50,45 +50,6 @@ class Balance:
     left: Amount
     left_for_keys: float = 0.0
     more: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Payment:
-    """One question, or several that are paid together, as the ledger needs to know them."""
-
-    certified: Certified
-    analyst: str
-    spend: Fraction
-    version: str
-    fresh: bool = False
-    request: str | None = None
-    others: tuple[Certified, ...] = ()
-
-    @property
-    def plans(self) -> tuple[Certified, ...]:
-        return (self.certified, *self.others)
-
-    @property
-    def cost(self) -> Cost:
-        amounts, deltas = ([getattr(plan.cost, part) for plan in self.plans] for part in ("amount", "delta"))
-        return Cost(self.certified.cost.currency, sum(amounts, Fraction(0)), sum(deltas, Fraction(0)))
-
-    @property
-    def digest(self) -> str:
-        return " ".join(plan.digest for plan in self.plans)
-
-    @property
-    def question(self) -> str:
-        text = json.dumps([self.digest, str(self.spend), self.version])
-        return hashlib.sha256(text.encode()).hexdigest()
-
-
-@dataclass(frozen=True, slots=True)
-class Stored:
-    """A release that was paid for before: free, and the same to the last digit."""
-
-    release: Release
-    when: str
 
 
 class Ledger:
@@ -114,9 +75,9 @@ class Ledger:
         if self._anchor.outlived(self._chain.file):
             raise ledger_gone(str(self.path))
         self._reader.read()  # all of it, before anybody has to wait
-        with self._writing() as (chain, book):
+        with self._writing() as (pen, book):
             if book.seq == 0:
-                chain.append("open", {"id": secrets.token_hex(16), "when": now(), **described, **_written(budget)})
+                pen.append("open", {"id": secrets.token_hex(16), "when": now(), **described, **_written(budget)})
         with self._reading() as book:
             for what, given in described.items():
                 if book.described[what] != given:
@@ -129,7 +90,7 @@ class Ledger:
             yield self._reader.read()
 
     @contextmanager
-    def _writing(self) -> Iterator[tuple[Chain, Book]]:
+    def _writing(self) -> Iterator[tuple[Pen, Book]]:
         """Hold the write lock, check the anchor, and let it remember the last entry once that is durable.
 
         Claim: ends without an error only if what was appended was read back, follows from all entries before, and is
@@ -137,9 +98,14 @@ class Ledger:
         """
         if self._anchor.outlived(self._chain.file):
             raise ledger_gone(str(self.path))
-        with self._chain.transaction() as chain:
-            yield chain, self._anchor.check(self._reader.read, str(self.path))
+        with self._chain.transaction():
+            book = self._anchor.check(self._reader.read, str(self.path))
+            pen = Pen(self._chain, book)
+            yield pen, book
         with self._reading() as book:
+            for entry in pen.written:
+                if not book.holds(entry.seq, entry.hash):
+                    raise ledger_replaced(entry.seq)
             newest = book.seq, book.hash
         self._anchor.advance(newest, self._reader.holds)
 
@@ -147,17 +113,18 @@ class Ledger:
         """A receipt for a new charge, or what an earlier one bought.
 
         Claim: one charge at most for a request id, and for an unchanged question unless `fresh`; a charge whose
-        process died before storing its release is resumed, because nothing of it was ever shown. One whose engine
-        failed fails again, unlooked: how long it takes and whether it fails is told once a charge.
+        process died before storing its release is resumed, because nothing of it was ever shown, if it took what this
+        payment costs and all charges are within the limits of now. One whose engine failed fails again, unlooked: how
+        long it takes and whether it fails is told once a charge.
         """
         cost = payment.cost
-        with self._writing() as (chain, book):
+        with self._writing() as (pen, book):
             terms = self._terms(book)
             known = _known(book, payment)
             if known is not None:
-                return self._bought(book, known, payment)
+                return self._bought(book, known, payment, terms)
             total, analyst_total, delta_total = self._admit(book, payment, terms)
-            entry = chain.append(
+            entry = pen.append(
                 "charge",
                 {
                     "when": now(),
@@ -175,23 +142,23 @@ class Ledger:
                 question=payment.question,
                 request=payment.request,
             )
-        return _receipt(entry.seq, payment)
+        return payment.receipt(entry.seq)
 
     def store(self, release: Release) -> Release:
         """Keep a release for ever; if its charge has one already, that one is the answer and this one is forgotten."""
-        with self._writing() as (chain, book):
+        with self._writing() as (pen, book):
             _demand_charge(book, release.entry)
             if release.entry in book.releases:
                 return kept_release(self._proven(book, book.releases[release.entry]))
-            chain.append("release", {"when": now(), **written(release)}, charge=release.entry)
+            pen.append("release", {"when": now(), **written(release)}, charge=release.entry)
         return release
 
     def fail(self, charge: int, failure: EngineFailed) -> None:
         """Keep that the engine failed, in the words that were shown, which are the same for all data."""
-        with self._writing() as (chain, book):
+        with self._writing() as (pen, book):
             _demand_charge(book, charge)
             if charge not in book.releases and charge not in book.failures:
-                chain.append("failure", {"when": now(), "told": [failure.message, failure.hint]}, charge=charge)
+                pen.append("failure", {"when": now(), "told": [failure.message, failure.hint]}, charge=charge)
 
     def balance(self, analyst: str, like: Cost | None = None) -> Balance:
         """What is left; and of charges like this one, how many more would be granted one after the other."""
@@ -210,16 +177,24 @@ class Ledger:
 
     def history(self, analyst: str | None = None) -> list[Charge]:
         """One entry a charge, oldest first: those of one analyst, or for the owner all. Every hash is checked."""
-        book, lines = Book(), []
-        for entry in self._chain.entries():
-            book.take(entry)
+        lines: list[Charge] = []
+
+        def note(entry: Entry) -> None:
             if entry.kind == "charge" and analyst in (None, entry.analyst):
-                lines.append(history_line(entry))
+                lines.append(history_line(entry, entry.content))
+
+        self._read_anew(note)
+        return lines
+
+    def lines(self) -> list[Line]:
+        """One line an entry, of all kinds, oldest first, for the owner. Every hash is checked."""
+        lines: list[Line] = []
+        self._read_anew(lambda entry: lines.append(line_of(entry)))
         return lines
 
     def verify(self) -> int:
         """Check the file, the whole chain, what its entries say, and the anchor; the number of entries."""
-        return self._anchor.check(lambda: verified(self._chain), str(self.path)).seq
+        return self._anchor.check(lambda: verified(self._reader), str(self.path)).seq
 
     def close(self) -> None:
         self._chain.close()
@@ -228,16 +203,17 @@ class Ledger:
 
     def record_limit(self) -> None:
         """Make the policy's limit the one in force; its currency stays."""
-        with self._writing() as (chain, book):
+        with self._writing() as (pen, book):
             if (book.limit.delta == 0) != (self._budget.delta == 0):
                 raise ledger_differs("delta", str(book.limit.delta), str(self._budget.delta))
-            chain.append("limit", {"when": now(), **_written(self._budget)})
+            pen.append("limit", {"when": now(), **_written(self._budget)})
 
     def limit_analyst(self, analyst: str, epsilon: Fraction) -> None:
         """Grant an analyst this much of the table's limit and no more."""
-        with self._writing() as (chain, book):
+        check_analyst(analyst)
+        with self._writing() as (pen, book):
             self._terms(book).price(epsilon)
-            chain.append("analyst", {"when": now(), "epsilon": str(epsilon)}, analyst=analyst)
+            pen.append("analyst", {"when": now(), "epsilon": str(epsilon)}, analyst=analyst)
 
     # ---- inside
 
@@ -247,13 +223,21 @@ class Ledger:
             raise limit_differs(str(book.limit), str(self._budget))
         return Terms(self._budget)
 
-    def _bought(self, book: Book, charge: int, payment: Payment) -> Receipt | Stored:
+    def _bought(self, book: Book, charge: int, payment: Payment, terms: Terms) -> Receipt | Stored:
+        """What a charge found under the payment's name gives: an entry may have been written by anybody."""
+        demand(payment.was_paid_by(self._proven(book, charge)), charge, "was paid for something else than it names")
         if charge in book.releases:
             kept = self._proven(book, book.releases[charge])
-            return Stored(kept_release(kept), kept.field("when"))
+            return Stored(kept_release(kept), kept_when(kept))
         if charge in book.failures:
             raise kept_failure(self._proven(book, book.failures[charge]))
-        return _receipt(charge, payment)
+        if not book.keeps_to(self._budget, payment.analyst):
+            raise self._exceeded(book, payment, terms)
+        return payment.receipt(charge)
+
+    def _read_anew(self, note: Callable[[Entry], object]) -> None:
+        """All entries once more, each noted after it was taken; what the anchor or this process knows is among them."""
+        self._anchor.check(lambda: self._reader.read_anew(note), str(self.path))
 
     def _proven(self, book: Book, seq: int) -> Entry:
         """An entry as it was when it was taken into the book."""
@@ -263,39 +247,30 @@ class Ledger:
         return entry
 
     def _admit(self, book: Book, payment: Payment, terms: Terms) -> tuple[Fraction, Fraction, Fraction]:
-        """The totals after this charge, or BudgetExceeded, naming whoever has less left."""
+        """The totals after this charge, or BudgetExceeded."""
         amount, delta = payment.cost.amount, payment.cost.delta
         total, analyst_total, delta_total = _totals(book, payment.analyst)
-        pots = [(terms.limit - total, "the table", self._budget.epsilon)]
-        own = book.analyst_limits.get(payment.analyst)
-        if own is not None:
-            pots.append((terms.price(own).amount - analyst_total, f'analyst "{payment.analyst}"', own))
-        left, owner, limit = min(pots, key=lambda pot: pot[0])
-        if amount > left:
-            raise over_budget(
-                _rounded_up(payment.spend), owner, rounded_down(terms.left(left).epsilon), rounded_down(float(limit))
-            )
-        if delta_total + delta > terms.pot:
-            raise over_key_budget(f"{float(delta):.6g}", f"{float(max(terms.pot - delta_total, Fraction(0))):.6g}")
+        left, _, _ = self._left(book, payment.analyst, terms)
+        if amount > left or delta_total + delta > terms.pot:
+            raise self._exceeded(book, payment, terms)
         return bounded(total + amount), bounded(analyst_total + amount), bounded(delta_total + delta)
 
+    def _left(self, book: Book, analyst: str, terms: Terms) -> tuple[Fraction, str, Fraction]:
+        """Of the table or of the analyst, whoever has less: what is left, who it is, and the limit."""
+        total, analyst_total, _ = _totals(book, analyst)
+        pots = [(terms.limit - total, "the table", self._budget.epsilon)]
+        own = book.analyst_limits.get(analyst)
+        if own is not None:
+            pots.append((terms.price(own).amount - analyst_total, f'analyst "{analyst}"', own))
+        return min(pots, key=lambda pot: pot[0])
 
-def re_anchor(path: Path, anchor: Path | None = None) -> None:
-    """The owner vouches for a ledger whose anchor was lost. A present anchor is never overruled."""
-    place, chain = Anchor(checked_anchor(path, anchor)), Chain(path)
-    if not chain.file.exists():
-        raise ledger_unreadable(str(path))
-    with closing(chain):
-        book = verified(chain)
-        if book.seq == 0:
-            return
-        try:
-            known = place.remembered()
-        except LedgerDamaged:  # unreadable is as good as lost
-            place.path.unlink()
-            known = None
-        if known is None:
-            place.advance((book.seq, book.hash), book.holds)
+    def _exceeded(self, book: Book, payment: Payment, terms: Terms) -> BudgetExceeded:
+        left, owner, limit = self._left(book, payment.analyst, terms)
+        if payment.cost.amount > left:
+            least = rounded_down(terms.left(left).epsilon)
+            return over_budget(_rounded_up(payment.spend), owner, least, rounded_down(float(limit)))
+        keys = max(terms.pot - book.delta_total, Fraction(0))
+        return over_key_budget(f"{float(payment.cost.delta):.6g}", f"{float(keys):.6g}")
 
 
 def _known(book: Book, payment: Payment) -> int | None:
@@ -321,10 +296,6 @@ def _demand_charge(book: Book, charge: int) -> None:
 
 def _written(budget: Budget) -> dict[str, str]:
     return {"epsilon": str(budget.epsilon), "delta": str(budget.delta)}
-
-
-def _receipt(charge: int, payment: Payment) -> Receipt:
-    return Receipt(charge, *(plan.digest for plan in payment.plans))
 
 
 def _rounded_up(spend: Fraction) -> str:

@@ -4,8 +4,10 @@ import errno
 import os
 from pathlib import Path
 
-from sfumato.ledger.wordings import not_a_file
+from sfumato.ledger.wordings import anchor_of_sqlite, not_a_file
 from sfumato.schema.wordings import anchor_is_ledger, folder_missing, unusable_path
+
+OF_SQLITE = ("-journal", "-wal", "-shm")
 
 
 def default_anchor(path: Path) -> Path:
@@ -21,7 +23,10 @@ def checked_anchor(path: Path, anchor: Path | None) -> Path:
             raise not_a_file(what, example)
     if anchor is not None and os.path.realpath(anchor) == os.path.realpath(path):
         raise anchor_is_ledger()
-    place = anchor or default_anchor(path)
+    file = os.path.realpath(path)  # one ledger has one anchor, under whatever name it is opened
+    if anchor is not None and os.path.realpath(anchor) in [file + end for end in OF_SQLITE]:
+        raise anchor_of_sqlite()
+    place = anchor or default_anchor(Path(file))
     # An anchor that is there knows more: the ledger is gone.
     if _is_missing(path.parent) and _is_missing(place):
         raise folder_missing(str(path))

@@ -1,8 +1,10 @@
 """Reads a chain once, and after that only what was added to it."""
 
+from collections.abc import Callable
+
 from sfumato.ledger.book import Book
 from sfumato.ledger.chain import LOWEST, Chain
-from sfumato.ledger.entry import GENESIS
+from sfumato.ledger.entry import GENESIS, Entry
 from sfumato.ledger.wordings import ledger_replaced
 
 
@@ -14,16 +16,16 @@ class Reader:
     """
 
     def __init__(self, chain: Chain) -> None:
-        self._chain = chain
+        self.chain = chain
         self._book: Book | None = None
         self._seen = (0, GENESIS)
 
     def read(self) -> Book:
         """The book of all entries that are in the file now. Needs: the chain held for as long as the book is used."""
-        with self._chain.held():
+        with self.chain.held():
             # Taken out meanwhile: neither an error nor an interruption nor a fork leaves half an entry in it.
             book, self._book = self._book or Book(), None
-            entries = self._chain.entries(book.seq or LOWEST)
+            entries = self.chain.entries(book.seq or LOWEST)
             if book.seq:
                 newest = next(entries, None)
                 if newest is None or newest.seq != book.seq or not book.proves(newest):
@@ -36,7 +38,17 @@ class Reader:
             self._book = book
             return book
 
+    def read_anew(self, note: Callable[[Entry], object]) -> Book:
+        """A book of its own, of all entries that are in the file now, each noted after it was taken."""
+        seen, book = self._seen, Book()
+        for entry in self.chain.entries():
+            book.take(entry)
+            note(entry)
+        if not book.holds(*seen):
+            raise ledger_replaced(seen[0])
+        return book
+
     def holds(self, seq: int, digest: str) -> bool:
         """Whether the file has this entry now."""
-        with self._chain.held():
+        with self.chain.held():
             return self.read().holds(seq, digest)

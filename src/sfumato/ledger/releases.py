@@ -1,5 +1,6 @@
 """Releases and failures as texts that a ledger keeps, and back."""
 
+from dataclasses import replace
 from typing import Any
 
 from sfumato.errors import EngineFailed, ledger_broken
@@ -23,6 +24,13 @@ def kept_release(kept: Entry) -> Release:
         raise ledger_broken(kept.seq) from None
 
 
+def kept_when(kept: Entry) -> str:
+    when = kept.field("when")
+    if not isinstance(when, str):
+        raise ledger_broken(kept.seq)
+    return when
+
+
 def kept_failure(kept: Entry) -> EngineFailed:
     match kept.content:
         case {"told": [str(message), str(hint)]}:
@@ -32,12 +40,16 @@ def kept_failure(kept: Entry) -> EngineFailed:
 
 
 def _read(charge: int, body: dict[str, Any]) -> Release:
+    first = _read_one(charge, body)
+    return replace(first, others=tuple(_read_one(charge, other) for other in body.get("others", ())))
+
+
+def _read_one(charge: int, body: dict[str, Any]) -> Release:
     groups = body.get("groups")
     return Release(
         charge,
         tuple(tuple(_number(value) for value in row) for row in body["values"]),
         None if groups is None else tuple(tuple(group) for group in groups),
-        tuple(_read(charge, other) for other in body.get("others", ())),
     )
 
 

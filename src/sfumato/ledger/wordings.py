@@ -47,3 +47,46 @@ def not_a_file(what: str, example: str) -> UsageError:
         f"{what} must be the path of a file: a budget in memory would be forgotten, and addresses are not read.",
         f'Write it like {what}="{example}".',
     )
+
+
+def journal_beside(path: str) -> LedgerDamaged:
+    return LedgerDamaged(
+        f"{path} lies beside the ledger, and SQLite would obey it.",
+        "No ledger has such a file; another program left it, or somebody did. Move it away, then run: "
+        "sfumato ledger verify POLICY",
+    )
+
+
+def ledger_linked(path: str) -> LedgerDamaged:
+    return LedgerDamaged(
+        f"{path} has a second name (a hard link).",
+        "Under each name SQLite would keep a log of its own. Remove the other name; symbolic links may stay.",
+    )
+
+
+def anchor_went_back(path: str) -> LedgerDamaged:
+    return LedgerDamaged(
+        f"the anchor {path} no longer knew the entry that was read in it before.",
+        "Somebody removed or replaced it. That entry was written back; see who may write there, then ask again.",
+    )
+
+
+def anchor_of_sqlite() -> UsageError:
+    return UsageError(
+        "the anchor has the name of a file that SQLite keeps beside the ledger.",
+        "Name another file, best on another disk.",
+    )
+
+
+def forked_meanwhile() -> LedgerDamaged:
+    return LedgerDamaged(
+        "this process was forked while it wrote to the ledger, so nothing was written.",
+        "Fork before or after, and ask again.",
+    )
+
+
+def forked_unnoticed(path: str) -> LedgerDamaged:
+    return LedgerDamaged(
+        f"this process was forked while {path} was in use, so that its locks are unknown here.",
+        "Open the ledger after the fork, or fork with os.fork or multiprocessing while nothing is being asked.",
+    )

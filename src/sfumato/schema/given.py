@@ -38,6 +38,11 @@ def check_name(name: object) -> None:
         raise unusable_name(repr(name), LONGEST_NAME)
 
 
+def check_analyst(analyst: object) -> None:
+    if not isinstance(analyst, str) or not 0 < len(analyst) <= LONGEST_NAME or not analyst.isprintable():
+        raise UsageError("an analyst needs a name.", 'E.g. analyst="research".')
+
+
 def check_version(version: object) -> None:
     """What an owner calls the state of the data."""
     check_kind(version, str | None, "version", 'version="2026-11"')

@@ -1,0 +1,127 @@
+"""Puts a new ledger into its place, whole or not at all, and refuses what must not lie there.
+
+SQLite obeys a journal that lies beside a file: it writes from it into the file, and removes another file that the
+journal names, such as an anchor. No ledger ever has one. It is made in memory, written under another name, and linked.
+"""
+
+import fcntl
+import hashlib
+import os
+import secrets
+import sqlite3
+import stat
+from contextlib import closing, suppress
+from pathlib import Path
+from threading import RLock
+
+from sfumato.errors import ledger_unwritable
+from sfumato.ledger import layout
+from sfumato.ledger.wordings import journal_beside, ledger_linked
+
+WRITE_AHEAD = b"\x02\x02"  # in the header of a file: which formats may write and read it
+_STARTING = RLock()
+
+
+def prepare_place(file: Path, path: Path) -> None:
+    """Start a ledger where there is no file.
+
+    Claim: raises when a journal of SQLite lies beside the file, or when it is no file or has a second name, under which
+    another process would keep another log.
+    """
+    with _STARTING:
+        if not os.path.lexists(file):
+            _start(file, path)
+    found = _look(file, path)
+    if os.path.lexists(f"{file}-journal"):
+        raise journal_beside(f"{path}-journal")
+    if found.st_nlink > 1:  # whoever started it may be about to remove the first name, or have died before
+        _forget(file)
+        found = _look(file, path)
+    if found.st_nlink > 1:
+        raise ledger_linked(str(path))
+
+
+def _look(file: Path, path: Path) -> os.stat_result:
+    try:
+        found = file.stat()
+    except OSError as error:
+        raise ledger_unwritable(str(path)) from error
+    if not stat.S_ISREG(found.st_mode):
+        raise ledger_unwritable(str(path))
+    return found
+
+
+def _start(file: Path, path: Path) -> None:
+    """A new ledger is readable by its owner alone, as are SQLite's two files beside it, which get its mode."""
+    unfinished = file.with_name(_first_name(file) + secrets.token_hex(8))
+    try:
+        _write(unfinished, _image())
+        _link(unfinished, file)
+        _sync(file.parent)
+    except OSError as error:
+        raise ledger_unwritable(str(path)) from error
+    finally:
+        with suppress(OSError):
+            unfinished.unlink(missing_ok=True)
+    _forget(file)
+
+
+def _link(unfinished: Path, file: Path) -> None:
+    """Whoever is first wins; of the others, the unfinished file may have been removed by then."""
+    try:
+        os.link(unfinished, file)
+    except (FileExistsError, FileNotFoundError):
+        if not os.path.lexists(file):
+            raise
+    except OSError:  # a file system without links: SQLite lays out the empty file, one process after the other
+        # Nobody in this process has it open yet: closing it would give up their locks.
+        with suppress(FileExistsError):
+            os.close(os.open(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+
+
+def _forget(file: Path) -> None:
+    """Remove first names, also those of processes that died. Needs: the ledger in its place."""
+    with suppress(OSError):
+        for name in os.listdir(file.parent):
+            if name.startswith(_first_name(file)):
+                file.with_name(name).unlink(missing_ok=True)
+
+
+def _first_name(file: Path) -> str:
+    return f".sfumato-{hashlib.sha256(os.fsencode(file.name)).hexdigest()[:16]}-"
+
+
+def _write(place: Path, content: bytes) -> None:
+    descriptor = os.open(place, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+    try:
+        while content:
+            content = content[os.write(descriptor, content) :]
+        _flush(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _sync(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        with suppress(OSError):  # not every file system can
+            os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _flush(descriptor: int) -> None:
+    fully = getattr(fcntl, "F_FULLFSYNC", None)
+    if fully is None:
+        os.fsync(descriptor)
+    else:
+        fcntl.fcntl(descriptor, fully)
+
+
+def _image() -> bytes:
+    """An empty ledger as SQLite would write it, set to keep a log instead of a journal."""
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        for statement in layout.NEWEST:
+            connection.execute(statement)
+        content = connection.serialize()
+    return content[:18] + WRITE_AHEAD + content[20:]
