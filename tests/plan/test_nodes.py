@@ -288,7 +288,7 @@ def test_what_has_no_place_in_a_plan_has_no_digest(share: Any) -> None:
     ],
 )
 def test_a_node_that_exists_is_valid(make: Any) -> None:
-    with pytest.raises(ValueError, match="written|short|octaves|not all of it|runs from"):
+    with pytest.raises(ValueError, match=r"written|short|octaves|not all of it|runs from"):
         make()
 
 
