@@ -160,7 +160,12 @@ RING = (
     Trusted("engines/arrange.py", "language", 6, "Is every group there, and every integer in its own place?"),
     # ---- what is declared, and what a cell says
     Trusted("schema/unit.py", "tables", 3, "Who is protected, and is every bound a whole number in its range?"),
-    Trusted("schema/columns.py", "tables", 5, "Is a list of values a list of different ones? Are bounds in order?"),
+    Trusted(
+        "schema/columns.py",
+        "tables",
+        5,
+        "How long may a text be if nobody says so? Are bounds in order, and listed values different?",
+    ),
     Trusted("schema/table.py", "tables", 4, "Can the unit's id be an ordinary column? Are names told apart?"),
     Trusted("schema/budget.py", "tables", 2, "Is every budget positive, and every spend large enough to be counted?"),
     Trusted("schema/numbers.py", "tables", 3, "Is a number the one that was typed?"),
@@ -174,7 +179,7 @@ RING = (
         "engines/canonical.py",
         "tables",
         9,
-        "Is each cell read by itself, whatever type its column has, and never fails?",
+        "Is each cell read by itself, whatever type its column has? Can one fail?",
     ),
     Trusted("engines/cells.py", "tables", 4, "Does a text depend on its cell alone? Do equal numbers have one text?"),
     Trusted("engines/frames.py", "tables", 4, "Does any cell decide the type of its column?"),
