@@ -1,9 +1,10 @@
-"""Writes the reference pages that follow from the code: errors, commands, Python names.
+"""Writes what follows from the code: reference pages of errors, commands and Python names, and the trusted ring.
 
 python -m docs.generate
 
 The same code gives the same pages, on every machine: nothing is measured, dated or looked up. A test compares the pages
-in docs/reference with what this file would write, so whatever is public is documented.
+in docs/reference with what this file would write, so whatever is public is documented; others compare the tables of
+the trusted ring (`docs.ring`) with the list that decides.
 """
 
 import ast
@@ -21,6 +22,7 @@ import typer
 from typer.models import ArgumentInfo
 
 import sfumato
+from docs.ring import write_ring
 from docs.wordings import wordings_page
 from sfumato import errors
 from sfumato.cli.main import COMMANDS, app
@@ -48,6 +50,7 @@ RETURNED = (Balance, Charge, Amount, Explanation, Step)
 def main() -> None:
     for name, write in PAGES.items():
         (REFERENCE / name).write_text(write(), encoding="utf-8")
+    write_ring()
 
 
 # ---- errors

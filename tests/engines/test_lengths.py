@@ -40,7 +40,7 @@ def test_a_text_is_as_long_as_declared_or_missing(form: str, tmp_path: Path) -> 
         assert sorted(kept, key=lambda text: len(text or "")) == [None] * 4 + [sign * length for length in lengths[:3]]
 
 
-def test_by_default_a_thousand_characters() -> None:
+def test_if_nothing_is_said_a_thousand_characters() -> None:
     table = pa.table({"t": ["x" * LONGEST_TEXT, "x" * (LONGEST_TEXT + 1), "é" * LONGEST_TEXT]})
     assert held(table, Text()) == ["x" * 1000, None, "é" * 1000]
     assert held(table.append_column("n", pa.array([1, 2, 3])), Identifier(), n=Int()) == ["x" * 1000, None, "é" * 1000]

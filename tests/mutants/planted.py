@@ -1,25 +1,8 @@
 """Privacy bugs planted one at a time into the trusted files; the tests named beside each must notice it."""
 
-from dataclasses import dataclass
-
-
-@dataclass(frozen=True, slots=True)
-class Mutant:
-    """`old` occurs once in `file` and becomes `new`; `harm` says what that does to people or to the budget."""
-
-    name: str
-    file: str
-    old: str
-    new: str
-    harm: str
-    tests: tuple[str, ...]
-
-    def planted(self, source: str) -> str:
-        found = source.count(self.old)
-        if found != 1:
-            raise ValueError(f"{self.name}: its old text occurs {found} times in {self.file}, not once")
-        return source.replace(self.old, self.new)
-
+from tests.mutants.mutant import Mutant
+from tests.mutants.planted_language import LANGUAGE
+from tests.mutants.planted_tables import TABLES
 
 FOUND = "tests/kernel/test_bounds.py"
 CERTIFY, SENSITIVITY = "tests/kernel/test_certify.py", "tests/threats/test_sensitivity.py"
@@ -802,4 +785,6 @@ PLANTED = (
         "a question that fails tells to the microsecond when it met the row that made it fail",
         (TICKS,),
     ),
+    *LANGUAGE,
+    *TABLES,
 )

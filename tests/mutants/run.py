@@ -24,8 +24,9 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from tests.mutants.mutant import Mutant
 from tests.mutants.page import write_page
-from tests.mutants.planted import PLANTED, Mutant
+from tests.mutants.planted import PLANTED
 
 ROOT = Path(__file__).parents[2]
 COPIED = ("src", "tests", "pyproject.toml")

@@ -263,10 +263,33 @@ def test_digests_are_equal_exactly_when_plans_are(one: Plan, two: Plan) -> None:
     assert (one.digest() == two.digest()) is (written(one) == written(two))
 
 
+def test_shares_a_hair_apart_are_told_apart() -> None:
+    """A double would not tell them apart."""
+    shares = Fraction(1, 3), Fraction(1, 3) + Fraction(1, 10**30)
+    assert len({plan(measures=(Measure(CountRows(), "laplace", share),)).digest() for share in shares}) == 2
+
+
 @pytest.mark.parametrize("share", [0.5, float("nan"), None.__class__, b"x", [1]])
 def test_what_has_no_place_in_a_plan_has_no_digest(share: Any) -> None:
     with pytest.raises(TypeError, match="no place"):
         plan(measures=(Measure(CountRows(), "laplace", share),)).digest()
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: Day("20240131"),
+        lambda: Matches("like", Column("city"), "%" * 17),
+        lambda: Magnitudes(Column("age"), 0, 0),
+        lambda: Magnitudes(Column("age"), 0, 91),
+        lambda: UnboundedSum(Magnitudes(Column("age"), 0, 8), Fraction(1)),
+        lambda: Grid(Column("age"), Fraction(1), Fraction(1), 8),
+        lambda: Grid(Column("age"), Fraction(0), Fraction(1), (1 << 18) + 1),
+    ],
+)
+def test_a_node_that_exists_is_valid(make: Any) -> None:
+    with pytest.raises(ValueError, match=r"written|short|octaves|not all of it|runs from"):
+        make()
 
 
 def test_nodes_are_frozen() -> None:

@@ -112,6 +112,11 @@ def test_what_may_be_left_out(tmp_path: Path) -> None:
             '[columns.zip] does not know "txt". Did you mean "text"?',
         ),
         ('zip = { type = "text" }', 'zip = { type = "text", lower = 1 }', '[columns.zip] does not know "lower"'),
+        (
+            'zip = { type = "text" }',
+            'zip = { type = "text", role = "secret" }',
+            '[columns.zip] does not know "secret"',
+        ),
         (', values = ["Bachelors", "HS-grad"]', "", "[columns.education] lacks values"),
         ('["Bachelors", "HS-grad"]', '["a", "a"]', "[columns] education: the category value 'a' is listed twice"),
         ("lower = 17, upper = 90", "lower = 90, upper = 17", "[columns] age: lower bound 90 is not below"),

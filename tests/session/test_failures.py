@@ -13,6 +13,9 @@ import pytest
 
 import sfumato as sf
 from sfumato.errors import BudgetExceeded, DataUnreadable, EngineFailed, LedgerDamaged, UsageError
+from sfumato.kernel.gate import Release
+from sfumato.ledger.ledger import Ledger
+from sfumato.query.finish import Answer
 from tests.ledger.payments import in_child
 
 Open = Callable[..., sf.Session]
@@ -99,6 +102,22 @@ def test_an_answer_that_cannot_be_stored_is_not_shown(open_crowd: Open, monkeypa
     first = session.ask(COUNT, spend=0.5)
     assert session.ask(COUNT, spend=0.5).rows == first.rows
     assert len(session.history()) == 1
+
+
+def test_two_who_resume_one_charge_show_one_answer(open_crowd: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever stores first decides: the noise of the other is never shown."""
+    slow, quick, store = open_crowd(), open_crowd(), Ledger.store
+    overtaken: list[Answer] = []
+
+    def late(ledger: Ledger, release: Release) -> Release:
+        if ledger is slow.ledger:
+            overtaken.append(quick.ask("SELECT SUM(income) AS s FROM people", spend=0.5))
+        return store(ledger, release)
+
+    monkeypatch.setattr(Ledger, "store", late)
+    shown = slow.ask("SELECT SUM(income) AS s FROM people", spend=0.5)
+    assert [answer.rows for answer in overtaken] == [shown.rows]
+    assert len(slow.history()) == 1
 
 
 def test_a_ledger_that_cannot_be_written_stops_before_the_data(open_crowd: Open, monkeypatch) -> None:

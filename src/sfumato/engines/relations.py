@@ -93,8 +93,8 @@ def _computed(each: Computed, writer: Writer) -> str:
             return f"TRY_CAST({writer.value(value)} AS BIGINT)"
         case value, Float():
             return f"TRY_CAST({writer.value(value)} AS DOUBLE)"
-        case value, _:
-            return writer.value(value)
+        case _:
+            return writer.value(each.value)
 
 
 def _per_unit(rows: str, where: Condition | None, folded: tuple[Folded, ...], writer: Writer, person: Person) -> str:

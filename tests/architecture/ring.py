@@ -1,0 +1,245 @@
+"""The trusted ring: every file whose mistakes lose privacy, and nothing else. This list alone decides.
+
+The tables in ARCHITECTURE.md and docs/explanation/audit-in-an-hour.md and the files that `make coverage` measures are
+written from it by `python -m docs.generate`; every file of it has a bug in `tests/mutants/planted.py`.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Literal, get_args
+
+Part = Literal["spine", "book", "language", "tables", "mechanism"]
+PARTS: tuple[Part, ...] = get_args(Part)
+LONGEST_MECHANISM = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Trusted:
+    """A file under src/sfumato, the minutes it takes to read, and what to ask of it."""
+
+    file: str
+    part: Part
+    minutes: int
+    claim: str
+    lines: str = ""  # which of them, where the rest of the file is not trusted
+
+    def __post_init__(self) -> None:
+        if self.minutes < 1 or "?" not in self.claim:
+            raise ValueError(f"{self.file} takes a minute or more, and its claim is a question")
+
+
+@dataclass(frozen=True, slots=True)
+class Promise:
+    """What reading a part takes, in all or (of mechanisms) each at most, and what is known afterwards."""
+
+    title: str
+    takes: str
+    minutes: int
+    known: str
+
+
+PROMISED: Mapping[Part, Promise] = MappingProxyType(
+    {
+        "spine": Promise("The spine", "an hour", 60, "nothing leaves unpaid, or with less noise than was certified"),
+        "book": Promise(
+            "The book of the ledger", "twenty minutes", 20, "no file makes the ledger forget what was spent"
+        ),
+        "language": Promise(
+            "The counting language",
+            "two hours",
+            120,
+            "one unit moves the integers of a plan by at most what was certified, and no row can make a question fail",
+        ),
+        "tables": Promise(
+            "Declarations and tables",
+            "an hour",
+            60,
+            "who is protected is who was declared, and what a cell says depends on that cell alone",
+        ),
+        "mechanism": Promise(
+            "Further mechanisms",
+            "twenty minutes each at most",
+            LONGEST_MECHANISM,
+            "each costs what it says; read those that your questions use",
+        ),
+    }
+)
+
+RING = (
+    # ---- the spine, in the order of a question
+    Trusted(
+        "session.py",
+        "spine",
+        5,
+        "Is the charge on disk before the engine runs? Does anything but `release(…)` reach the answer? Could an error "
+        "after the charge refund it?",
+        "`Session._answer`, `_prepare_all` and `_prepare`",
+    ),
+    Trusted(
+        "kernel/certify.py",
+        "spine",
+        12,
+        "Does every `match` end in a refusal? Is each sensitivity the most one row adds, times `max_rows`? Is the "
+        "price taken from the mechanism's theorem and not from the request?",
+    ),
+    Trusted(
+        "kernel/gate.py",
+        "spine",
+        5,
+        "Does every declared group get noise of its own, also the absent ones? Is a receipt good for one release, of "
+        "one plan? Are the inputs whole numbers?",
+    ),
+    Trusted("kernel/mechanisms.py", "spine", 3, "Is Δ/ε the scale, and Δ²/2ρ the variance?"),
+    Trusted(
+        "kernel/bulk.py",
+        "spine",
+        7,
+        "Where does a double decide, and by what margin may it? Does the time depend on the draw? (The specification "
+        "is `kernel/exact.py`, the proof `certified-inversion.md`.)",
+    ),
+    Trusted("kernel/lazy.py", "spine", 4, "What happens inside the margin? Do both ends of U's interval agree?"),
+    Trusted("kernel/entropy.py", "spine", 2, "Is there any source of randomness but OpenSSL's? Is every draw uniform?"),
+    Trusted("kernel/cost.py", "spine", 4, "Which way is each rounding? (The proof: `zcdp-conversion.md`.)"),
+    Trusted("ledger/terms.py", "spine", 4, "Which half of δ is converted, and which is kept for keys?"),
+    Trusted(
+        "ledger/ledger.py",
+        "spine",
+        8,
+        "Is the total read, compared and written under one lock? Does `amount > left` refuse before anything is "
+        "appended? What is free, and why may it be?",
+    ),
+    Trusted("ledger/chain.py", "spine", 5, "Is an entry on disk, and read back, before its receipt exists?"),
+    Trusted("engines/ticks.py", "spine", 1, "Do answers and failures leave at ticks alone?"),
+    # ---- what the ledger believes of its file
+    Trusted(
+        "ledger/book.py",
+        "book",
+        7,
+        "Does anything come from the file that is not in the book? Does every total follow from the amounts?",
+    ),
+    Trusted(
+        "ledger/reader.py", "book", 2, "May anything vanish that was read once? Is half an entry ever in the book?"
+    ),
+    Trusted("ledger/entry.py", "book", 2, "Does the hash cover every field, and the hash before?"),
+    Trusted("ledger/layout.py", "book", 3, "Is everything that SQLite would execute of a file known to the letter?"),
+    Trusted("ledger/anchor.py", "book", 3, "What does a copy of yesterday's file get? What do two copies get?"),
+    Trusted("ledger/totals.py", "book", 1, "Is a total that is rounded rounded up?"),
+    Trusted("ledger/verifying.py", "book", 2, "Does verifying refuse what charging would have refused?"),
+    # ---- what a plan can say, and the SQL that is written for it
+    Trusted(
+        "plan/nodes.py", "language", 12, "What can a plan say at all? Are plans that differ told apart by their digest?"
+    ),
+    Trusted(
+        "plan/expressions.py", "language", 8, "Does every expression show all it is made of? Is every pattern short?"
+    ),
+    Trusted("plan/functions.py", "language", 8, "Is every function total, and are its constants bounded?"),
+    Trusted("plan/kinds.py", "language", 2, "Is what an engine takes for a number one?"),
+    Trusted("plan/lattice.py", "language", 3, "Are lattice bounds rounded outward and below 2³¹?"),
+    Trusted("plan/sources.py", "language", 13, "Does every source keep the person? When is a row a person?"),
+    Trusted(
+        "plan/parts.py", "language", 6, "Does what is run move by what is certified? What is a person's bound in cells?"
+    ),
+    Trusted(
+        "engines/emit.py",
+        "language",
+        24,
+        "Is the clamp the last step before SUM? Does a person's share depend on that person alone? (The proof: "
+        "`contribution-bounding.md`.)",
+    ),
+    Trusted(
+        "engines/expressions.py",
+        "language",
+        20,
+        "Can any expression fail, or overflow, on one row? What do NULL and NaN do? (The proof: `lattice.md`.)",
+    ),
+    Trusted(
+        "engines/functions.py", "language", 8, "Can a function fail outside of what it is made for? Can a text be SQL?"
+    ),
+    Trusted("engines/relations.py", "language", 10, "Is every row of a source one person's? How many may a join make?"),
+    Trusted("engines/arrange.py", "language", 6, "Is every group there, and every integer in its own place?"),
+    # ---- what is declared, and what a cell says
+    Trusted("schema/unit.py", "tables", 3, "Who is protected, and is every bound a whole number in its range?"),
+    Trusted(
+        "schema/columns.py",
+        "tables",
+        5,
+        "How long may a text be if nobody says so? Are bounds in order, and listed values different?",
+    ),
+    Trusted("schema/table.py", "tables", 4, "Can the unit's id be an ordinary column? Are names told apart?"),
+    Trusted("schema/budget.py", "tables", 2, "Is every budget positive, and every spend large enough to be counted?"),
+    Trusted("schema/numbers.py", "tables", 3, "Is a number the one that was typed?"),
+    Trusted(
+        "schema/policy.py",
+        "tables",
+        8,
+        "Do unit, budget and ledger come from the file as it says, and is every other word refused?",
+    ),
+    Trusted(
+        "engines/canonical.py",
+        "tables",
+        9,
+        "Is each cell read by itself, whatever type its column has? Can one fail?",
+    ),
+    Trusted("engines/cells.py", "tables", 4, "Does a text depend on its cell alone? Do equal numbers have one text?"),
+    Trusted("engines/frames.py", "tables", 4, "Does any cell decide the type of its column?"),
+    Trusted("engines/beside.py", "tables", 2, "Is a key of a lookup there once? Are ids of all tables alike?"),
+    Trusted("engines/sources.py", "tables", 4, "Can one row change how another row of a file is read?"),
+    Trusted(
+        "engines/in_place.py", "tables", 4, "Can a file hold rows of several people in one, or fail on single rows?"
+    ),
+    Trusted("engines/files.py", "tables", 2, "Can a row be read twice? Does the first line alone decide on columns?"),
+    Trusted("engines/sqlite.py", "tables", 1, "Is each cell read by itself, and a view refused?"),
+    Trusted("engines/tables.py", "tables", 1, "Does a failure say anything in the engine's words?"),
+    Trusted(
+        "engines/duckdb.py", "tables", 4, "Can the engine reach a file, or decide by its statistics? How does it fail?"
+    ),
+    # ---- mechanisms besides noise
+    Trusted("kernel/choice.py", "mechanism", 12, "Is the rate ε/2Δ, and ε/Δ only when all scores move alike?"),
+    Trusted("kernel/selection.py", "mechanism", 15, "Is every probability of a key exact and rounded down?"),
+    Trusted("kernel/ranks.py", "mechanism", 20, "Does a further row move no other, and no piece of a line share one?"),
+    Trusted("kernel/strategies.py", "mechanism", 8, "Is the norm that of the largest column?"),
+    Trusted(
+        "kernel/bounds.py", "mechanism", 15, "Do noisy counts alone decide the bounds, and is the sum clamped to them?"
+    ),
+)
+
+# What the folders of the ring hold besides. A file belongs here only if none of its mistakes can lose privacy.
+NOT_TRUSTED: Mapping[str, str] = MappingProxyType(
+    {
+        "errors.py": "texts, made of what they are given",
+        "visible.py": "control characters made visible in texts",
+        "kernel/exact.py": "the samplers to read: tests compare the fast ones with them, no answer is drawn from them",
+        "plan/ranges.py": "proposes a clamp; the clamp in the plan is what protects, and is certified",
+        "ledger/history.py": "what a charge says to people, read from an entry that is in the book",
+        "ledger/places.py": "refuses odd paths early; `Chain` opens a file by its full name, none without its anchor",
+        "ledger/releases.py": "noisy integers as texts and back: what it makes of a release follows from that",
+        "ledger/wordings.py": "texts",
+        "engines/watchdog.py": "ends a query that takes too long; too early or never, the answer is refused or late",
+        "engines/wordings.py": "texts",
+        "schema/beside_wordings.py": "texts",
+        "schema/draft.py": "a first policy for the owner, who reads and corrects it",
+        "schema/given.py": "refuses odd names and paths early; wherever a name enters SQL, it is quoted",
+        "schema/limits.py": "how much of the machine a question may use",
+        "schema/others.py": "declares further tables; `Schema` and `plan.sources` check what protection needs",
+        "schema/roles.py": "words for anonymised tables",
+        "schema/wordings.py": "texts",
+    }
+)
+
+# Not trusted, and covered all the same: the gate for the analyst's text, and all of the kernel and the ledger.
+COVERED_BESIDES = (
+    "kernel/exact.py",
+    "ledger/history.py",
+    "ledger/places.py",
+    "ledger/releases.py",
+    "ledger/wordings.py",
+    "query/sql*.py",
+)
+
+FOLDERS = ("kernel", "plan", "ledger", "engines", "schema")
+FILES = frozenset(trusted.file for trusted in RING)
+
+
+def of_part(part: Part) -> tuple[Trusted, ...]:
+    return tuple(trusted for trusted in RING if trusted.part == part)

@@ -1,0 +1,71 @@
+"""The SQL writer knows a closed set of nodes: for anything else there is no SQL, and nothing is asked."""
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from sfumato.engines import emit as emitter
+from sfumato.engines import relations
+from sfumato.engines.emit import emit
+from sfumato.engines.expressions import Writer
+from sfumato.errors import Refused
+from sfumato.plan.expressions import Arithmetic, Column, Number, parts
+from sfumato.plan.kinds import kind_of
+from sfumato.plan.lattice import Lattice
+from sfumato.plan.nodes import Grid, Histogram, Measure, Plan
+from sfumato.plan.sources import Computed, Folded, PerUnit, Rows
+from sfumato.schema.columns import Float, Int
+from sfumato.schema.table import Schema
+from sfumato.schema.unit import Person, Row, Unit
+
+PERSON = Person("who", max_rows=2, max_groups=2)
+SCHEMA = Schema("people", PERSON, {"x": Int(0, 9), "z": Float(0, 9)})
+HISTOGRAM = Histogram(Grid(Column("x"), Fraction(0), Fraction(9), 3))
+
+
+def counted(unit: Any) -> Plan:
+    return Plan("people", unit, None, (), (Measure(HISTOGRAM, "laplace", Fraction(1)),))
+
+
+STRANGE: Any = object()
+FOLD = Folded("f", STRANGE, Column("x"), Lattice(0, 9, 0))
+UNKNOWN: dict[str, Callable[[], object]] = {
+    "unit": lambda: emit(counted(STRANGE), SCHEMA),
+    "key": lambda: emitter._position(STRANGE, "k0"),
+    "source": lambda: relations.write_source(STRANGE, SCHEMA),
+    "fold": lambda: relations._fold(FOLD, "v0", PERSON),
+    "expression": lambda: Writer(SCHEMA).value(STRANGE),
+    "condition": lambda: Writer(SCHEMA).condition(STRANGE),
+    "kind": lambda: kind_of(STRANGE, SCHEMA),
+    "parts": lambda: parts(STRANGE),
+}
+
+
+@pytest.mark.parametrize("what", UNKNOWN)
+def test_an_unknown_node_is_an_error_and_never_sql(what: str) -> None:
+    with pytest.raises(AssertionError, match="unreachable"):
+        UNKNOWN[what]()
+
+
+@pytest.mark.parametrize("unit", [Row(), PERSON])
+def test_an_aggregate_of_another_part_has_no_sql(unit: Unit) -> None:
+    schema = Schema("people", unit, SCHEMA.columns)
+    with pytest.raises(ValueError, match="no SQL for Histogram in this part"):
+        emit(counted(unit), schema)
+    with pytest.raises(ValueError, match="no SQL for Histogram in this part"):
+        emitter._share(HISTOGRAM, 0)
+
+
+def test_rows_of_a_person_are_not_put_together_where_nobody_is_a_person() -> None:
+    schema = Schema("people", Row(), SCHEMA.columns)
+    with pytest.raises(Refused, match="puts rows of a person together"):
+        relations.write_source(PerUnit("people", None, (FOLD,)), schema)
+
+
+@pytest.mark.parametrize(("declared", "kind"), [(Int(0, 9), "BIGINT"), (Float(0, 9), "DOUBLE")])
+def test_a_computed_number_has_the_type_that_is_declared(declared: Int | Float, kind: str) -> None:
+    value = Arithmetic("+", Column("x"), Number(Fraction(1)))
+    written = relations.write_source(Rows("people", None, (Computed("y", value, declared),)), SCHEMA)
+    assert f'AS {kind}) AS "y"' in written

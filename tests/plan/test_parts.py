@@ -1,0 +1,71 @@
+"""What a plan is run as: in cells of every kind a person counts with max_rows rows, whatever they have."""
+
+from fractions import Fraction
+
+import pyarrow as pa
+import pytest
+
+from sfumato.engines.arrange import look
+from sfumato.engines.duckdb import DuckDBEngine
+from sfumato.engines.emit import emit
+from sfumato.kernel.bounds import Weighed
+from sfumato.kernel.ranks import Cells
+from sfumato.plan.expressions import Column
+from sfumato.plan.nodes import (
+    Aggregate,
+    CountDistinct,
+    Cumulative,
+    Grid,
+    Histogram,
+    Magnitudes,
+    Measure,
+    MostFrequent,
+    Plan,
+    Quantiles,
+    UnboundedSum,
+)
+from sfumato.plan.parts import parts
+from sfumato.schema.columns import Int
+from sfumato.schema.table import Schema
+from sfumato.schema.unit import Person, Row
+
+MAX_ROWS = 4
+UNIT = Person("who", max_rows=MAX_ROWS, max_groups=2)
+SCHEMA = Schema("people", UNIT, {"x": Int(0, 100)})
+LINE = Grid(Column("x"), Fraction(0), Fraction(100), 10)
+AGGREGATES: dict[str, Aggregate] = {
+    "histogram": Histogram(LINE),
+    "cumulative": Cumulative(LINE),
+    "quantiles": Quantiles(LINE, (Fraction(1, 2),)),
+    "most frequent": MostFrequent(LINE),
+    "distinct": CountDistinct(Column("x")),
+    "unbounded sum": UnboundedSum(Magnitudes(Column("x"), 0, 8), Fraction(1, 2)),
+}
+
+
+def rows_counted(aggregate: Aggregate, values: list[int]) -> int:
+    """How many rows of somebody with these values are counted, in all cells together."""
+    plan = Plan("people", UNIT, None, (), (Measure(aggregate, "laplace", Fraction(1)),))
+    engine = DuckDBEngine(pa.table({"who": [1] * len(values), "x": values}), SCHEMA)
+    try:
+        ((found,),) = look(engine, plan, [emit(part.plan, SCHEMA) for part in parts(plan)]).entries
+    finally:
+        engine.close()
+    match found:
+        case Cells(counts=counts) | Weighed(cells=Cells(counts=counts)):
+            return int(counts.sum())
+        case _:
+            return int(found)
+
+
+@pytest.mark.parametrize("name", AGGREGATES)
+def test_a_person_counts_with_max_rows_rows_at_most(name: str) -> None:
+    assert rows_counted(AGGREGATES[name], [5, 15, 25]) == 3
+    assert rows_counted(AGGREGATES[name], list(range(0, 100, 5))) == MAX_ROWS
+
+
+def test_a_part_has_the_plans_unit() -> None:
+    for unit in (Row(), UNIT):
+        measures = tuple(Measure(aggregate, "laplace", Fraction(1)) for aggregate in AGGREGATES.values())
+        for part in parts(Plan("people", unit, None, (), measures)):
+            assert type(part.plan.unit) is type(unit)
