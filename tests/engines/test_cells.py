@@ -504,3 +504,11 @@ def test_decimals_become_the_nearest_double_whatever_their_scale() -> None:
 def test_frames_whose_columns_cannot_be_told_apart_are_refused() -> None:
     with pytest.raises(DataUnreadable, match="two columns have the same name"):
         frames.typed(pd.DataFrame([[1, 2]], columns=["x", "x"]), ["x"])
+
+
+@pytest.mark.parametrize(("kind", "below"), [(pa.float64(), 2**53), (pa.float32(), 2**24)])
+def test_a_double_that_no_longer_tells_people_apart_is_nobodys_id(kind: pa.DataType, below: int) -> None:
+    known = [1, below - 1, below, below + 2, -below, 1.5, math.nan, math.inf]
+    ids = pa.array([*map(float, known), None], kind)
+    with opened(pa.table({"who": ids, "x": [1] * len(ids)}), Schema("data", UNIT, {"x": Int()})) as engine:
+        assert engine.run("SELECT who FROM data WHERE who IS NOT NULL ORDER BY who") == [(1,), (below - 1,)]

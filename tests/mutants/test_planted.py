@@ -21,7 +21,8 @@ TRUSTED = (
     "engines/frames.py",
     "engines/functions.py",
     "engines/ticks.py",
-    "plan/lattice.py",
+    "engines/relations.py",
+    "plan/",
     "schema/numbers.py",
     "session.py",
 )
