@@ -35,8 +35,7 @@ def rows_from(source: Source, schema: Schema, tables: Tables) -> list[Row]:
             found = []
             for row in rows_from(inner, schema, tables):
                 partners = [other for other in tables[table] if _equal(row[column], other[key])]
-                assert len(partners) <= 1, "a lookup has one row a key"
-                found += _together(row, partners, taken, only_matched)
+                found += _together(row, _merged(partners), taken, only_matched)
             return found
         case PerUnit(source=inner, where=where, columns=columns):
             assert isinstance(schema.unit, Person)
@@ -93,6 +92,14 @@ def _id_of(row: Row, schema: Schema) -> Row:
 
 def _equal(left: Any, right: Any) -> bool:
     return left is not None and right is not None and left == right
+
+
+def _merged(partners: list[Any]) -> list[Row]:
+    """Rows of one key are one: the smallest of each column, NaN above all and NULL only where there is nothing else."""
+    if len(partners) < 2:
+        return partners
+    columns = {name: [row[name] for row in partners if row[name] is not None] for name in partners[0]}
+    return [{name: min(found, key=lambda one: (one != one, one), default=None) for name, found in columns.items()}]
 
 
 def _together(row: Row, partners: list[Any], taken: Any, only_matched: bool) -> list[Row]:

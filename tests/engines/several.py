@@ -133,7 +133,9 @@ def sources(draw: st.DrawFn, unit: Unit, depth: int = 3) -> Source:
             kept = draw(st.lists(st.sampled_from(list(columns.columns)), max_size=3, unique=True))
             made = [Computed(name, Column(name), columns.columns[name]) for name in kept]
             kinds_of = st.sampled_from([number_between(Fraction(-2), Fraction(3), whole=True), Float(-2, 3), Float()])
-            made.append(Computed(f"made{depth}", draw(values(columns)), draw(kinds_of)))
+            value = draw(values(columns))
+            declared = columns.columns[value.name] if isinstance(value, Column) else draw(kinds_of)
+            made.append(Computed(f"made{depth}", value, declared))
             return Rows(inner, draw(conditions(columns)), tuple(made))
         case "lookup":
             table = draw(st.sampled_from(list(LOOKUPS)))

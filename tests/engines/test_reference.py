@@ -244,6 +244,9 @@ def opened(table: dict[str, Any], in_place: bool) -> Iterator[DuckDBEngine]:
 
 def rows_of(table: dict[str, Any]) -> list[dict[str, Any]]:
     lists = {name: list_of(column) for name, column in table.items()}
+    # What is longer than every value of a category is NULL when it is read.
+    most = max(len(value.encode()) for value in AWKWARD[:9])
+    lists["kind"] = [None if text is None or len(text.encode()) > most else text for text in lists["kind"]]
     return [dict(zip(lists, values, strict=True)) for values in zip(*lists.values(), strict=True)]
 
 
@@ -305,7 +308,7 @@ def calls(gives: str, numbers: Any, texts: Any, dates: Any) -> st.SearchStrategy
         if function.gives not in (gives, "same"):
             continue
         if name == "REPLACE":
-            changes = st.sampled_from([("a", "b"), ("pl", ""), ("it", "日"), ("本", "é")])
+            changes = st.sampled_from([("a", "b"), ("pl", ""), ("日", "it"), ("本", "é")])
             found.append(st.builds(lambda text, pair: Call("REPLACE", (text, *map(String, pair))), texts, changes))
             continue
         takes = [*function.takes, function.takes[-1]] if function.more else list(function.takes)

@@ -6,7 +6,7 @@ from typing import Any
 from sfumato.plan.expressions import Column
 from sfumato.plan.lattice import Lattice
 from sfumato.plan.nodes import Aggregate, CountRows, ListedKey, Measure, Plan, RangeKey
-from sfumato.schema.columns import Category, Float, Identifier, Int, Text
+from sfumato.schema.columns import Category, Date, Float, Identifier, Int, Text
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person, Row
 
@@ -17,6 +17,7 @@ COLUMNS = {
     "income": Float(0, 200_000),
     "sex": Category(["f", "m"]),
     "city": Text(),
+    "born": Date(),
     "name": Identifier(),
 }
 BY_SEX = ListedKey(Column("sex"), ("f", "m"))

@@ -13,6 +13,8 @@ CELLS, LENGTHS = "tests/engines/test_cells.py", "tests/engines/test_lengths.py"
 READ, PEOPLE = CELLS + "::test_no_cell_changes_how_others_are_read", CELLS + "::test_no_id_makes_others_other_people"
 BOOK, LAYOUT = "tests/ledger/test_book.py", "tests/threats/test_ledger_layout.py"
 FORGED, STARTING = "tests/threats/test_ledger_forged.py", "tests/ledger/test_starting.py"
+NODES = "tests/plan/test_totality.py"
+TOTAL = "tests/kernel/test_certify_total.py::test_what_could_fail_on_a_row_or_grow_is_refused"
 RANKS, LINES = "tests/kernel/test_ranks.py", "tests/kernel/test_rank_lines.py"
 
 PLANTED = (
@@ -759,6 +761,79 @@ PLANTED = (
         "<= 1e9 THEN {_text(name, physical)} END",
         "a book in a cell of a category takes a thousand times as long to work on as any other",
         (LENGTHS,),
+    ),
+    # ---- no row makes a question fail, or grow
+    Mutant(
+        "constants-of-the-row",
+        "plan/expressions.py",
+        "if not all(constant_fits(*pair)",
+        "if not any(constant_fits(*pair)",
+        "DATE_TRUNC takes its unit from a text of the row: the question answers or fails by what one person wrote",
+        (NODES,),
+    ),
+    Mutant(
+        "longer-texts-put-in",
+        "plan/expressions.py",
+        "return 0 < len(old.value.encode()) >= len(new.value.encode())",
+        "return 0 < len(old.value.encode())",
+        "a letter is replaced by a thousand, again and again: one row fills the memory",
+        (NODES,),
+    ),
+    Mutant(
+        "kinds-compared-at-will",
+        "plan/totality.py",
+        "if kinds[0] != kinds[1]:",
+        "if kinds[0] == kinds[1] == None:",
+        "a text is compared with a number: the engine casts it, and one text that is no number makes the question fail",
+        (TOTAL,),
+    ),
+    Mutant(
+        "functions-of-any-text",
+        "plan/totality.py",
+        'if kind in ("number", "text", "date") and part.kind != kind:',
+        'if kind in ("text", "date") and part.kind != kind:',
+        "functions of numbers are given texts: the engine casts, and fails on the person whose text is no number",
+        (TOTAL,),
+    ),
+    Mutant(
+        "texts-put-together-as-long-as-one",
+        "plan/totality.py",
+        "return sum(part.longest for part in given)",
+        "return max(part.longest for part in given)",
+        "texts that are put together count as one: a few levels make a row a million times as long as another",
+        (NODES, TOTAL),
+    ),
+    Mutant(
+        "declared-lengths-believed",
+        "plan/sources.py",
+        "for column in computed], texts, lengths)",
+        "for column in computed], texts)",
+        "a sub-query says how long its texts are, and each level doubles them",
+        (NODES,),
+    ),
+    Mutant(
+        "declared-kinds-believed",
+        "plan/sources.py",
+        "if not all(agrees(column.value, column.declared, within) for column in computed):",
+        "if not computed:",
+        "a sub-query calls a text a number: the engine casts it, and fails on a person whose text is none",
+        (TOTAL,),
+    ),
+    Mutant(
+        "texts-added-up",
+        "kernel/certify.py",
+        "case Sum(value=value) | CentredSum(value=value):\n            _check_number(value, schema)",
+        "case Sum(value=value) | CentredSum(value=value):\n            known(value, schema)",
+        "texts are added up: the engine casts each, and fails on the person whose text is no number",
+        (TOTAL,),
+    ),
+    Mutant(
+        "lookup-with-repeated-keys",
+        "engines/relations.py",
+        "_one_row_a_key(table, schema.lookups[table].key, taken)",
+        "write_source(table, schema)",
+        "a key that a public table holds twice counts a person twice, with the noise of once",
+        ("tests/threats/test_joins.py::test_a_key_that_a_lookup_repeats_multiplies_no_row",),
     ),
     # ---- when an answer leaves
     Mutant(

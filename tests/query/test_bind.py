@@ -224,7 +224,40 @@ def test_bounds_beyond_a_double_are_refused(call: str) -> None:
         walk(f"SELECT {call} FROM people")
 
 
+@pytest.mark.parametrize("call", ["MEDIAN({})", "HISTOGRAM({}, 3)", "CDF({}, 3)"])
+def test_cells_smaller_than_doubles_are_refused(call: str) -> None:
+    with pytest.raises(Refused, match="too small for cells"):
+        walk(f"SELECT {call.format('height * 1e-100 * 1e-100 * 1e-100')} FROM people")
+
+
+@pytest.mark.parametrize("factors", ["1e100 * 1e100 * 1e100 * 1e100", "1e-100 * 1e-100 * 1e-100 * 1e-100"])
+def test_keys_of_a_size_that_doubles_do_not_have_are_refused(factors: str) -> None:
+    with pytest.raises(Refused, match="no public list"):
+        walk(f"SELECT COUNT(*) FROM people GROUP BY age * {factors}")
+
+
 # ---- texts and patterns that one row would pay for
+
+
+@pytest.mark.parametrize(
+    ("value", "fits"),
+    [
+        ("CONCAT(long, 'a')", False),
+        ("CONCAT(half, half)", True),
+        ("CONCAT(half, half, 'a')", False),
+        ("REPLACE(long, 'ab', 'cd')", True),
+        ("REPLACE(long, 'é', 'ee')", False),
+        ("REPLACE(half, 'é', 'ee')", True),
+    ],
+)
+def test_texts_of_declared_lengths_are_put_together_up_to_a_length(value: str, fits: bool) -> None:
+    schema = Schema("people", sf.Row(), {"long": sf.Text(longest=100_000), "half": sf.Text(longest=50_000)})
+    if fits:
+        bind(parse(f"SELECT COUNT({value}) AS n FROM people"), schema)
+    else:
+        with pytest.raises(Refused, match="at most 100000 characters together"):
+            bind(parse(f"SELECT COUNT({value}) AS n FROM people"), schema)
+
 
 CONCATS = "SELECT zip, CONCAT(zip, zip, zip, zip, zip) AS five, SUBSTRING(zip, 1, 2) AS part FROM people"
 

@@ -12,14 +12,15 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato.errors import Refused
-from sfumato.plan import ranges
 from sfumato.plan.expressions import Arithmetic, Case, Column, Expression, Negative, Number
 from sfumato.plan.functions import FUNCTIONS
 from sfumato.plan.nodes import ListedKey, RangeKey
-from sfumato.plan.ranges import WHOLE, Grid, Range, constant
+from sfumato.query import ranges
 from sfumato.query.bind_dates import starts, truncated
 from sfumato.query.bind_expressions import bind_value, value_range
 from sfumato.query.bind_keys import bind_key
+from sfumato.query.function_ranges import range_of
+from sfumato.query.ranges import WHOLE, Grid, Range, constant
 from sfumato.query.sql import parse
 from sfumato.schema.table import Schema
 from tests.engines.test_reference import calls, cases
@@ -136,7 +137,7 @@ def test_a_broken_rule_would_be_noticed(name: str, node: str, row: dict[str, Any
     call = bound(node)
     value = READER.value(call, row)
     given = tuple(value_range(argument, "x", SCHEMA) for argument in call.arguments)  # type: ignore[union-attr]
-    wrong, right = broken(name)(given), FUNCTIONS[name].range(given)  # type: ignore[index]
+    wrong, right = broken(name)(given), range_of(name, given)
     assert not wrong.bounds[0] <= value <= wrong.bounds[1]
     assert right.bounds[0] <= value <= right.bounds[1]
 

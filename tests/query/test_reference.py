@@ -18,6 +18,7 @@ from sfumato.kernel.certify import MOST_COUNTED, MOST_GROUPS
 from sfumato.plan.expressions import Column
 from sfumato.plan.functions import FUNCTIONS
 from sfumato.plan.nodes import Magnitudes
+from sfumato.plan.totality import LONGEST_MADE
 from sfumato.query import bind_calls, sql, sql_calls, sql_expressions, sql_sources
 from sfumato.query.bind_functions import MOST_PARTS
 from sfumato.query.sql_instead import FUNCTIONS_INSTEAD, KINDS, PARTS
@@ -226,6 +227,7 @@ def test_the_limits_of_the_page_are_those_of_the_code() -> None:
         ),
         "bins of a `HISTOGRAM`, points of a `CDF`": f"{sql_calls.MOST_BINS:,} and {sql_calls.MOST_POINTS:,}",
         "texts put together by `CONCAT`": f"{MOST_PARTS}",
+        "characters of a text that is put together, by declared lengths": f"{LONGEST_MADE:,}",
         "questions of one `session.ask_all`": f"{MOST_QUESTIONS:,}",
         "a number": f"{sql_expressions.LONGEST_NUMBER} characters, "
         f"and in size from 1e-{LARGEST_EXPONENT} to 1e{LARGEST_EXPONENT}",

@@ -6,7 +6,8 @@ None may fail on any row, in any supported version of the engine: where a functi
 from collections.abc import Callable
 from fractions import Fraction
 
-from sfumato.plan.expressions import FunctionName, MatchKind
+from sfumato.plan.expressions import MatchKind
+from sfumato.plan.functions import FunctionName
 
 
 def double(value: float) -> str:

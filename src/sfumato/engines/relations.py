@@ -6,7 +6,7 @@ from sfumato.engines.expressions import Writer, column, huge, integer, quoted
 from sfumato.engines.functions import double
 from sfumato.errors import plan_refused
 from sfumato.plan.expressions import Column, Condition
-from sfumato.plan.sources import Computed, Folded, Lookup, OnUnit, PerUnit, Rows, Source, derive, one_row_each
+from sfumato.plan.sources import Computed, Folded, Lookup, OnUnit, PerUnit, Rows, Source, Taken, derive, one_row_each
 from sfumato.schema.columns import Float, Identifier, Int
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person
@@ -26,7 +26,7 @@ def write_source(source: Source, schema: Schema) -> str:
             columns = [*_unit_id(schema), *_all_of(inner, schema)]
             columns += [f"other.{quoted(each.column)} AS {quoted(each.name)}" for each in taken]
             on = f"{column(left)} = other.{quoted(schema.lookups[table].key)}"
-            sides = write_source(inner, schema), write_source(table, schema)
+            sides = write_source(inner, schema), _one_row_a_key(table, schema.lookups[table].key, taken)
             return f"(SELECT {', '.join(columns)} FROM {_pair(*sides, on, only_matched, schema.lookups[table].key)})"
         case PerUnit(source=inner, where=where, columns=folded):
             return _per_unit(write_source(inner, schema), where, folded, Writer(derive(inner, schema)), _person(schema))
@@ -48,6 +48,20 @@ def _pair(left: str, right: str, on: str, only_matched: bool, key: str) -> str:
     """
     matched = f" WHERE CASE WHEN other.{quoted(key)} IS NULL THEN FALSE ELSE TRUE END" if only_matched else ""
     return f"{left} AS t LEFT JOIN {right} AS other ON {on}{matched}"
+
+
+def _one_row_a_key(table: str, key: str, taken: tuple[Taken, ...]) -> str:
+    """A public table as it is joined, with the columns that are taken.
+
+    Claim: one row a key, whatever the table holds: a row that is joined with it stays one row.
+    Proof: it is grouped by the key alone, and a row equals at most one key (`plan.sources.comparable`: keys are texts
+    or whole numbers, which an engine compares as it groups them). Of a table whose keys are unique, as loading demands,
+    MIN is the value itself; of another it may take columns from several rows of a key, but always the same ones.
+    """
+    found = {column.column: f", MIN(l.{quoted(column.column)}) AS {quoted(column.column)}" for column in taken}
+    columns = "".join(written for name, written in found.items() if name != key)
+    named = f"l.{quoted(key)}"
+    return f"(SELECT {named}{columns} FROM {quoted(table)} AS l WHERE {named} IS NOT NULL GROUP BY {named})"
 
 
 def _limited(source: Source, schema: Schema) -> str:

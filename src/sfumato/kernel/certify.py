@@ -8,7 +8,7 @@ from fractions import Fraction
 from math import isqrt
 from typing import assert_never
 
-from sfumato.errors import identifier_used, plan_refused, unknown_column
+from sfumato.errors import plan_refused
 from sfumato.kernel.bounds import BoundedSum
 from sfumato.kernel.choice import Exponential, PermuteAndFlip
 from sfumato.kernel.cost import Cost, Currency
@@ -16,27 +16,7 @@ from sfumato.kernel.mechanisms import DiscreteGaussian, DiscreteLaplace, Event
 from sfumato.kernel.ranks import RankChoice, root_below
 from sfumato.kernel.selection import KeySelection
 from sfumato.kernel.strategies import Strategy
-from sfumato.plan.expressions import (
-    AllOf,
-    AnyOf,
-    Arithmetic,
-    Call,
-    Case,
-    Column,
-    Comparison,
-    Condition,
-    Day,
-    Expression,
-    IsNull,
-    Matches,
-    Negative,
-    Not,
-    Number,
-    OneOf,
-    String,
-    parts,
-)
-from sfumato.plan.functions import FUNCTIONS
+from sfumato.plan.expressions import Column, Expression
 from sfumato.plan.nodes import (
     Aggregate,
     Cells,
@@ -55,12 +35,14 @@ from sfumato.plan.nodes import (
     OpenKey,
     Plan,
     Quantiles,
+    RangeKey,
     Sum,
     SumInCells,
     UnboundedSum,
 )
-from sfumato.plan.sources import Lookup, OnUnit, PerUnit, Rows, Source, derive, unit_of
-from sfumato.schema.columns import Identifier
+from sfumato.plan.sources import derive, unit_of
+from sfumato.plan.totality import check, known
+from sfumato.schema.columns import plain_text
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person, Row
 
@@ -121,12 +103,12 @@ def certify(plan: Plan, schema: Schema, currency: Currency) -> Certified:
     """Derive sensitivity, mechanism and cost of every release of the plan, or refuse.
 
     Claim: releasing each measure's integers through its mechanism costs at most `cost` for the schema's unit,
-    adding or removing one.
+    adding or removing one. No expression of the plan fails on any row of any table (`plan.totality`).
     Proof: docs/proofs/contribution-bounding.md
     """
     if plan.unit != schema.unit:
         raise plan_refused("it protects another unit or asks another table")
-    columns = _certified_source(plan.table, schema)
+    columns = derive(plan.table, schema)
     if not plan.measures:
         raise plan_refused("it measures nothing")
     if not 0 < plan.groups <= MOST_GROUPS:
@@ -135,23 +117,17 @@ def certify(plan: Plan, schema: Schema, currency: Currency) -> Certified:
         size, most = _size(measure.aggregate)
         if size * plan.groups > most:
             raise plan_refused(f"it has more than {most} cells in all groups")
-    for key in plan.keys:
-        # A value listed twice would get two groups of which an engine fills one: harmless, but not what was meant.
-        if (
-            isinstance(key, ListedKey)
-            and len({str(value).lower() if isinstance(value, bool) else str(value) for value in key.values}) < key.size
-        ):
-            raise plan_refused("a key lists a value twice")
     if any(isinstance(key, Grid | Magnitudes) for key in plan.keys):
         raise plan_refused("it groups by a grid or by magnitudes")
+    for key in plan.keys:
+        _check_cells(key, columns)
     grouped = [key.expression for key in plan.keys if not isinstance(key, Grid | Magnitudes)]
     if len(set(grouped)) < len(grouped):
         raise plan_refused("it groups by the same twice")
-    used = [name for key in grouped for name in _columns(key)]
-    used += _columns(plan.where) if plan.where is not None else []
+    if plan.where is not None:
+        check(plan.where, columns)
     for measure in plan.measures:
-        used += _used(measure.aggregate)
-    _check_columns(used, columns)
+        _check_aggregate(measure.aggregate, columns)
     releases = tuple(_release(measure, plan, currency) for measure in plan.measures)
     total = sum((_price(release, currency) for release in releases), Fraction(0))
     selection = _selection(plan, currency)
@@ -160,40 +136,6 @@ def certify(plan: Plan, schema: Schema, currency: Currency) -> Certified:
     # (ε, δ)-DP is δ-approximate ε²/2-zCDP.
     cost = Cost(currency, total + selection.epsilon**2 / 2, selection.delta)
     return Certified(plan, releases, cost, plan.digest(), selection)
-
-
-def _certified_source(source: Source, schema: Schema) -> Schema:
-    """The columns the plan may use.
-
-    Claim: the source keeps the unit (every row is of one unit and depends on that unit's rows and public tables
-    alone), and no identifier is used on the way.
-    Proof: docs/proofs/contribution-bounding.md, "Rows from several tables"
-    """
-    match source:
-        case str():
-            pass
-        case Rows(source=inner, where=where, columns=computed):
-            used = [name for column in computed for name in _columns(column.value)]
-            _check_columns(used + ([] if where is None else _columns(where)), _certified_source(inner, schema))
-        case PerUnit(source=inner, where=where, columns=folded):
-            used = [name for column in folded for name in _columns(column.value)]
-            _check_columns(used + ([] if where is None else _columns(where)), _certified_source(inner, schema))
-        case Lookup(source=inner, column=name):
-            _check_columns([name], _certified_source(inner, schema))
-        case OnUnit(left=left, right=right, columns=taken):
-            _certified_source(left, schema)
-            _check_columns([column.column for column in taken], _certified_source(right, schema))
-        case _:
-            raise plan_refused(f"it holds an unknown {type(source).__name__}")
-    return derive(source, schema)
-
-
-def _check_columns(used: list[str], schema: Schema) -> None:
-    for name in used:
-        if name not in schema.columns:
-            raise unknown_column(name, schema.visible)
-        if isinstance(schema.columns[name], Identifier):
-            raise identifier_used(name)
 
 
 def _selection(plan: Plan, currency: Currency) -> KeySelection | None:
@@ -336,38 +278,44 @@ def _size(aggregate: Aggregate) -> tuple[int, int]:
             return 1, MOST_GROUPS
 
 
-def _used(aggregate: Aggregate) -> list[str]:
+def _check_aggregate(aggregate: Aggregate, schema: Schema) -> None:
+    """Refuse an aggregate whose value is missing, an identifier, of another kind than is added up, or not total."""
     match aggregate:
         case CountRows() | CountPeople():
-            return []
-        case Histogram(cells=cells) | Cumulative(cells=cells) | Quantiles(cells=cells) | MostFrequent(cells=cells):
-            return _cells(cells)
+            pass
+        case CountValues(value=value) | CountDistinct(value=value):
+            known(value, schema)
+        case Sum(value=value) | CentredSum(value=value):
+            _check_number(value, schema)
         case UnboundedSum(cells=sizes):
-            return _columns(sizes.value)
+            _check_number(sizes.value, schema)
+        case Histogram(cells=cells) | Cumulative(cells=cells) | Quantiles(cells=cells) | MostFrequent(cells=cells):
+            _check_cells(cells, schema)
         case SumInCells():
             raise plan_refused("it adds up cells")
         case _:
-            return _columns(aggregate.value)
+            raise plan_refused(f"it holds an unknown {type(aggregate).__name__}")
 
 
-def _cells(cells: Cells | OpenKey) -> list[str]:
+def _check_cells(cells: Cells | OpenKey | Magnitudes, schema: Schema) -> None:
+    """Refuse what rows are not counted by, or not by an expression of this kind."""
     match cells:
-        case Grid(value=value):
-            return _columns(value)
+        case Grid(value=value) | RangeKey(expression=value):
+            _check_number(value, schema)
+        case ListedKey(expression=value, values=values):
+            types = {type(listed) for listed in values}
+            if len({plain_text(listed) for listed in values}) < cells.size:
+                # It would get two groups of which an engine fills one, or be no list to an engine.
+                raise plan_refused("a key lists a value twice")
+            if len(types) > 1 or (known(value, schema).kind == "number") != (types == {int}):
+                raise plan_refused("a key lists values of another kind than its own")
+        case OpenKey(expression=Column() as column):
+            if known(column, schema).kind != "text":
+                raise plan_refused("keys that are found are texts")
         case _:
-            return _columns(cells.expression)
+            raise plan_refused(f"it holds an unknown {type(cells).__name__}")
 
 
-def _columns(node: Expression | Condition) -> list[str]:
-    match node:
-        case Column(name=name):
-            return [name]
-        case Call(name=function) if function not in FUNCTIONS:
-            raise plan_refused("it calls an unknown function")
-        case (
-            Number() | String() | Day() | Arithmetic() | Negative() | Call() | Case()
-            | Comparison() | OneOf() | Matches() | IsNull() | Not() | AllOf() | AnyOf()
-        ):  # fmt: skip
-            return [name for part in parts(node) for name in _columns(part)]
-        case _:
-            raise plan_refused(f"it holds an unknown {type(node).__name__}")
+def _check_number(value: Expression, schema: Schema) -> None:
+    if known(value, schema).kind != "number":
+        raise plan_refused("it adds up, or puts into cells, what is no number")

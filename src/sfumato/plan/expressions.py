@@ -1,6 +1,7 @@
 """The closed language of row expressions. All are total: a row gives a value or NULL, never an error.
 
-Arithmetic and functions are in double precision; division by zero and NaN give NULL.
+Arithmetic and functions are in double precision; division by zero and NaN give NULL. A node that exists has operators,
+constants and as many arguments as engines can write; that its parts are of the kinds it takes is `plan.totality`'s.
 """
 
 from collections.abc import Iterator
@@ -8,31 +9,50 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
-from typing import Literal, assert_never
+from typing import Literal, assert_never, get_args
 
+from sfumato.plan.functions import (
+    FUNCTIONS,
+    LARGEST_POWER,
+    MOST_DIGITS,
+    MOST_SIGNS,
+    TRUNCATIONS,
+    UNITS,
+    FunctionName,
+    Takes,
+)
 from sfumato.schema.columns import LONGEST_TEXT
 
 LONGEST_PATTERN, MOST_WILDCARDS = 200, 16
+LARGEST_NUMBER, SMALLEST_NUMBER = Fraction(10) ** 300, Fraction(10) ** -300  # between them a double holds a number
 
 ArithmeticOperator = Literal["+", "-", "*", "/"]
 ComparisonOperator = Literal["=", "<>", "<", "<=", ">", ">="]
 MatchKind = Literal["like", "starts", "ends", "contains"]
-FunctionName = Literal[
-    "ABS", "ROUND", "FLOOR", "CEIL", "SIGN", "LEAST", "GREATEST", "SQRT", "LN", "LOG10", "EXP", "POWER", "MOD",
-    "UPPER", "LOWER", "TRIM", "LENGTH", "SUBSTRING", "LEFT", "RIGHT", "CONCAT", "REPLACE",
-    "YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "DAYOFWEEK", "ISODOW", "DAYOFYEAR", "DATE_TRUNC", "DATE_DIFF",
-    "COALESCE", "NULLIF",
-]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
     name: str
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str):
+            raise TypeError("the name of a column is a text")
+
 
 @dataclass(frozen=True, slots=True)
 class Number:
+    """A number that a double can stand for: larger ones would be infinite, smaller ones 0."""
+
     value: Fraction
+
+    def __post_init__(self) -> None:
+        if type(self.value) is not Fraction or not fits_double(self.value):
+            raise ValueError("a number is a fraction of a size that doubles have")
+
+
+def fits_double(number: Fraction) -> bool:
+    return number == 0 or SMALLEST_NUMBER <= abs(number) <= LARGEST_NUMBER
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +62,15 @@ class String:
     value: str
 
     def __post_init__(self) -> None:
+        if not writable(self.value):
+            raise ValueError("a text has characters that can be written")
         if len(self.value) > LONGEST_TEXT:
             raise ValueError("a text is short: one row must not take a thousand times as long as another")
+
+
+def writable(text: object) -> bool:
+    """Whether a text can stand in a question to an engine: halves of characters have no bytes, and NUL ends a text."""
+    return isinstance(text, str) and "\0" not in text and text.encode(errors="ignore").decode() == text
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +80,7 @@ class Day:
     value: str
 
     def __post_init__(self) -> None:
-        if date.fromisoformat(self.value).isoformat() != self.value:
+        if not isinstance(self.value, str) or date.fromisoformat(self.value).isoformat() != self.value:
             raise ValueError("a date is written YYYY-MM-DD")
 
 
@@ -63,6 +90,10 @@ class Arithmetic:
     left: "Expression"
     right: "Expression"
 
+    def __post_init__(self) -> None:
+        if self.operator not in get_args(ArithmeticOperator):
+            raise ValueError("an unknown operator")
+
 
 @dataclass(frozen=True, slots=True)
 class Negative:
@@ -71,10 +102,55 @@ class Negative:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A function of `plan.functions`: what it takes and gives stands there."""
+    """A function of `plan.functions`: what it takes and gives stands there.
+
+    Claim: it has as many arguments as it takes, and constants where it takes constants, each within its limits.
+    """
 
     name: FunctionName
     arguments: tuple["Expression", ...]
+
+    def __post_init__(self) -> None:
+        function = FUNCTIONS.get(self.name)
+        takes = None if function is None else function.taken(len(self.arguments))
+        if takes is None:
+            raise ValueError("an unknown function, or one of another number of arguments")
+        if not all(constant_fits(*pair) for pair in zip(self.arguments, takes, strict=True)):
+            raise ValueError(f"a constant of {self.name} is missing or out of range")
+        if self.name == "REPLACE" and not replaces_shorter(*self.arguments[1:]):
+            raise ValueError("what is put in the place of a text is no longer than that")
+
+
+def constant_fits(argument: "Expression", takes: Takes) -> bool:
+    """Whether an argument is a constant within its limits, where it has to be one."""
+    match takes, argument:
+        case (("number" | "text" | "date" | "same"), _):
+            return True
+        case "digits", Number(value=number):
+            return number.denominator == 1 and abs(number) <= MOST_DIGITS
+        case "place", Number(value=number):
+            return number.denominator == 1 and 1 <= number <= MOST_SIGNS
+        case "length", Number(value=number):
+            return number.denominator == 1 and 0 <= number <= MOST_SIGNS
+        case "divisor", Number(value=number):
+            return number != 0
+        case "exponent", Number(value=number):
+            return abs(number) <= LARGEST_POWER
+        case "constant", String():
+            return True
+        case "truncation", String(value=text):
+            return text in TRUNCATIONS
+        case "unit", String(value=text):
+            return text in UNITS
+        case _:
+            return False
+
+
+def replaces_shorter(old: "Expression", new: "Expression") -> bool:
+    """Whether a text is there to replace, and what is put there is no longer in bytes."""
+    if not isinstance(old, String) or not isinstance(new, String):
+        return False
+    return 0 < len(old.value.encode()) >= len(new.value.encode())
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +160,10 @@ class Case:
     branches: tuple[tuple["Condition", "Expression"], ...]
     otherwise: "Expression | None"
 
+    def __post_init__(self) -> None:
+        if not self.branches or any(len(branch) != 2 for branch in self.branches):
+            raise ValueError("a case has branches, each a condition and a value")
+
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
@@ -91,11 +171,19 @@ class Comparison:
     left: "Expression"
     right: "Expression"
 
+    def __post_init__(self) -> None:
+        if self.operator not in get_args(ComparisonOperator):
+            raise ValueError("an unknown operator")
+
 
 @dataclass(frozen=True, slots=True)
 class OneOf:
     operand: "Expression"
     choices: tuple[Number | String | Day, ...]
+
+    def __post_init__(self) -> None:
+        if not self.choices or not all(isinstance(choice, Number | String | Day) for choice in self.choices):
+            raise ValueError("there are choices, and all are constants")
 
 
 def fits(pattern: str) -> bool:
@@ -116,6 +204,8 @@ class Matches:
     pattern: str
 
     def __post_init__(self) -> None:
+        if self.kind not in get_args(MatchKind) or not writable(self.pattern):
+            raise ValueError("a text is matched in a known way, with a pattern that can be written")
         if not fits(self.pattern):
             raise ValueError("a pattern is short: one row must not take a thousand times as long as another")
 
@@ -130,14 +220,25 @@ class Not:
     operand: "Condition"
 
 
+def _check_some(operands: tuple["Condition", ...]) -> None:
+    if not operands:
+        raise ValueError("no condition at all is neither true nor false")
+
+
 @dataclass(frozen=True, slots=True)
 class AllOf:
     operands: tuple["Condition", ...]
+
+    def __post_init__(self) -> None:
+        _check_some(self.operands)
 
 
 @dataclass(frozen=True, slots=True)
 class AnyOf:
     operands: tuple["Condition", ...]
+
+    def __post_init__(self) -> None:
+        _check_some(self.operands)
 
 
 Expression = Column | Number | String | Day | Arithmetic | Negative | Call | Case

@@ -12,7 +12,7 @@ from sfumato.schema.table import Schema
 def kind_of(value: Expression, schema: Schema) -> Kind:
     match value:
         case Column(name=name):
-            return _declared(schema.columns[name])
+            return declared_kind(schema.columns[name])
         case String():
             return "text"
         case Day():
@@ -28,7 +28,7 @@ def kind_of(value: Expression, schema: Schema) -> Kind:
             assert_never(value)
 
 
-def _declared(declared: Declared) -> Kind:
+def declared_kind(declared: Declared) -> Kind:
     match declared:
         case Int() | Float():
             return "number"

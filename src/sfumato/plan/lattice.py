@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 LARGEST = 1 << 31
+MOST_EXPONENT = 900  # of sizes whose squares no longer matter: all that is written of a lattice fits a double
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +20,8 @@ class Lattice:
             raise ValueError("a lattice runs from its lower to its upper bound")
         if max(abs(self.lower), abs(self.upper)) >= LARGEST:
             raise ValueError("lattice bounds stay below 2^31")
+        if abs(self.exponent) > MOST_EXPONENT:
+            raise ValueError("the steps of a lattice are of a size that doubles have")
 
     @property
     def centre(self) -> int:

@@ -13,13 +13,14 @@ from functools import lru_cache
 from math import isqrt
 from typing import Literal
 
-from sfumato.plan.expressions import Column, Condition, Expression
-from sfumato.plan.lattice import Lattice
+from sfumato.plan.expressions import Column, Condition, Expression, fits_double, writable
+from sfumato.plan.lattice import MOST_EXPONENT, Lattice
 from sfumato.plan.sources import Source
 from sfumato.schema.columns import CategoryValue
 from sfumato.schema.unit import Unit
 
 LARGEST_GRID = 1 << 18
+LARGEST_END = 1 << 63  # of a range of whole numbers, as engines count them
 MOST_OCTAVES = 90  # so that 2^32 values of the largest size add up in 128 bits
 MechanismName = Literal["laplace", "gaussian", "exponential", "permute_and_flip"]
 
@@ -71,6 +72,10 @@ class ListedKey:
     expression: Expression
     values: tuple[CategoryValue, ...]
 
+    def __post_init__(self) -> None:
+        if not all(isinstance(value, int) or writable(value) for value in self.values):
+            raise ValueError("the values of a key are whole numbers, or texts that can be written")
+
     @property
     def size(self) -> int:
         return len(self.values)
@@ -85,6 +90,12 @@ class RangeKey:
     upper: int
     unit: Fraction = Fraction(1)
     offset: Fraction = Fraction(0)
+
+    def __post_init__(self) -> None:
+        if not all(type(end) is int and -LARGEST_END <= end < LARGEST_END for end in (self.lower, self.upper)):
+            raise ValueError("the ends of a range are whole numbers of 64 bits")
+        if not (self.unit > 0 and all(fits_double(number) for number in (self.unit, self.offset))):
+            raise ValueError("the steps of a range are of a size that doubles have")
 
     @property
     def values(self) -> tuple[int | float, ...]:
@@ -113,6 +124,8 @@ class Grid:
     def __post_init__(self) -> None:
         if not (self.lower < self.upper and 1 <= self.size <= LARGEST_GRID):
             raise ValueError("a grid has cells and runs from its lower to its upper bound")
+        if not all(fits_double(number) for number in (self.lower, self.upper, self.width)):
+            raise ValueError("the cells of a grid are of a size that doubles have")
 
     @property
     def width(self) -> Fraction:
@@ -175,6 +188,8 @@ class Magnitudes:
     def __post_init__(self) -> None:
         if not 1 <= self.octaves <= MOST_OCTAVES:
             raise ValueError(f"magnitudes cover 1 to {MOST_OCTAVES} octaves")
+        if abs(self.exponent) > MOST_EXPONENT:
+            raise ValueError("the steps of magnitudes are of a size that doubles have")
 
     @property
     def edges(self) -> tuple[int, ...]:

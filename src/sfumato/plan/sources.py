@@ -12,6 +12,7 @@ from typing import Literal
 from sfumato.errors import SfumatoError, plan_refused
 from sfumato.plan.expressions import Call, Case, Column, Condition, Expression
 from sfumato.plan.lattice import Lattice
+from sfumato.plan.totality import agrees, check, known
 from sfumato.schema.columns import LARGEST_INT, Category, Float, Identifier, Int, Text
 from sfumato.schema.columns import Column as Declared
 from sfumato.schema.table import Schema
@@ -98,34 +99,49 @@ Source = str | Rows | Lookup | PerUnit | OnUnit
 def derive(source: Source, schema: Schema) -> Schema:
     """The columns of a source, as a schema of its own.
 
-    Claim: refuses every source that is not made of these nodes, of the schema's tables and of its lookups.
+    Claim: refuses every source that is not made of these nodes, of the schema's tables and of its lookups, that uses
+    an identifier, or in which an expression could fail on a row (`plan.totality`).
     """
     match source:
         case str():
             if source != schema.table and source not in schema.tables:
                 raise plan_refused("it protects another unit or asks another table")
             return schema.of_table(source)
-        case Rows(source=inner, columns=computed):
+        case Rows(source=inner, where=where, columns=computed):
             within = derive(inner, schema)
+            _check_where(where, within)
+            lengths = {column.name: known(column.value, within).longest for column in computed}
+            if not all(agrees(column.value, column.declared, within) for column in computed):
+                raise plan_refused("a column of a source is not what it is declared as")
             texts = {column.name: texts_in(column.value, within) for column in computed}
-            return _of(schema, [(column.name, column.declared) for column in computed], texts)
+            return _of(schema, [(column.name, column.declared) for column in computed], texts, lengths)
         case Lookup(source=inner, table=table, column=name, columns=taken):
             if table not in schema.lookups:
                 raise plan_refused("it looks up in a table that is not public")
             left, lookup = derive(inner, schema), schema.lookups[table]
+            known(Column(name), left)
             # An engine would cast one side to the other, and fail on the rows where it cannot.
-            if name not in left.columns or not comparable(left.columns[name], lookup.key_column):
+            if not comparable(left.columns[name], lookup.key_column):
                 raise plan_refused("it compares a key with something of another kind")
             return _joined(left, schema.of_lookup(table), taken)
-        case PerUnit(source=inner, columns=folded):
+        case PerUnit(source=inner, where=where, columns=folded):
             rows = _person(schema).max_rows
-            derive(inner, schema)
+            within = derive(inner, schema)
+            _check_where(where, within)
+            for column in folded:
+                if known(column.value, within).kind != "number" and column.how != "count":
+                    raise plan_refused("it folds values that are no numbers")
             return _of(schema, [(column.name, _fold_declared(column, rows)) for column in folded])
         case OnUnit(left=left, right=right, columns=taken):
             _person(schema)
             return _joined(derive(left, schema), derive(right, schema), taken)
         case _:
             raise plan_refused(f"it holds an unknown {type(source).__name__}")
+
+
+def _check_where(where: Condition | None, schema: Schema) -> None:
+    if where is not None:
+        check(where, schema)
 
 
 def unit_of(source: Source, unit: Unit) -> Unit:
@@ -213,15 +229,18 @@ def texts_in(value: Expression, schema: Schema) -> int:
 
 
 def _joined(left: Schema, right: Schema, taken: tuple[Taken, ...]) -> Schema:
-    for column in taken:
-        if column.column not in right.columns:
-            raise plan_refused("a join takes a column that is not there")
+    lengths = {column.name: known(Column(column.column), right).longest for column in taken}
     texts = {column.name: right.texts.get(column.column, 1) for column in taken}
     columns = [*left.columns.items(), *((column.name, right.columns[column.column]) for column in taken)]
-    return _of(left, columns, {**left.texts, **texts})
+    return _of(left, columns, {**left.texts, **texts}, {**left.lengths, **lengths})
 
 
-def _of(schema: Schema, columns: Iterable[tuple[str, Declared]], texts: Mapping[str, int] | None = None) -> Schema:
+def _of(
+    schema: Schema,
+    columns: Iterable[tuple[str, Declared]],
+    texts: Mapping[str, int] | None = None,
+    lengths: Mapping[str, int] | None = None,
+) -> Schema:
     """Engines do not tell capitals apart, and the unit id keeps its name in every source."""
     listed = dict(columns)
     names = {name.casefold() for name in listed}
@@ -229,4 +248,4 @@ def _of(schema: Schema, columns: Iterable[tuple[str, Declared]], texts: Mapping[
     visible = {name.casefold() for name, declared in listed.items() if not isinstance(declared, Identifier)}
     if len(names) < len(listed) or visible & taken:
         raise plan_refused("a source has two columns of the same name")
-    return Schema(schema.table, schema.unit, listed, texts=texts or {})
+    return Schema(schema.table, schema.unit, listed, texts=texts or {}, lengths=lengths or {})

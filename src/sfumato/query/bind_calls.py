@@ -7,7 +7,7 @@ from typing import assert_never
 
 from sfumato.errors import Refused, bounds_too_wide, no_bounds, not_supported, too_many_keys
 from sfumato.kernel.certify import MOST_COUNTED, MOST_GROUPS
-from sfumato.plan.expressions import Arithmetic, Call, Column, Expression, Number, columns_in, inside
+from sfumato.plan.expressions import Arithmetic, Call, Column, Expression, Number, columns_in, fits_double, inside
 from sfumato.plan.lattice import Lattice
 from sfumato.plan.nodes import (
     LARGEST_GRID,
@@ -212,6 +212,8 @@ def _ends(value: Expression, text: str, schema: Schema) -> tuple[bool, Fraction,
     if lower == upper:
         raise not_supported(text, "It is the same whatever the data is; ask about a column.")
     half = Fraction(1, 2) if found.whole else Fraction(0)
+    if not all(fits_double(size) for size in (lower - half, upper + half, (upper - lower) / LARGEST_GRID)):
+        raise not_supported(text, "Its values are too small for cells; use larger factors.")
     return found.whole, lower - half, upper + half
 
 

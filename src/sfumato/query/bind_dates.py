@@ -5,7 +5,7 @@ from datetime import date, timedelta
 from fractions import Fraction
 
 from sfumato.plan.expressions import Call, Case, Column, Day, Expression, String
-from sfumato.plan.ranges import WHOLE, Range
+from sfumato.query.ranges import WHOLE, Range
 from sfumato.schema.columns import Date
 from sfumato.schema.table import Schema
 

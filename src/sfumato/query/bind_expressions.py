@@ -26,9 +26,10 @@ from sfumato.plan.expressions import (
 )
 from sfumato.plan.functions import FUNCTIONS, Kind
 from sfumato.plan.kinds import kind_of
-from sfumato.plan.ranges import WHOLE, Range, add, constant, hull, inverse, negate, times
 from sfumato.query.bind_dates import date_part_range
-from sfumato.query.bind_functions import check_constant, check_growth, takes_of
+from sfumato.query.bind_functions import check_growth
+from sfumato.query.function_ranges import range_of
+from sfumato.query.ranges import WHOLE, Range, add, constant, hull, inverse, negate, times
 from sfumato.query.wordings import not_listed
 from sfumato.schema.columns import Category, Float, Identifier, Int, as_date, plain_text
 from sfumato.schema.table import Schema
@@ -102,9 +103,7 @@ def value_range(value: Expression, text: str, schema: Schema) -> Range:
         case Call(name="YEAR" | "DATE_DIFF"):
             return date_part_range(value, schema)
         case Call(name=name, arguments=arguments):
-            return FUNCTIONS[name].range(
-                tuple(value_range(one, text, schema) for one in arguments if _is_number(one, schema))
-            )
+            return range_of(name, tuple(value_range(one, text, schema) for one in arguments if _is_number(one, schema)))
         case Case(branches=branches, otherwise=otherwise):
             values = [then for _, then in branches] + ([] if otherwise is None else [otherwise])
             return hull(tuple(value_range(one, text, schema) for one in values))
@@ -241,17 +240,18 @@ def bind_value(value: Expression, schema: Schema) -> Expression:
 
 
 def _bind_call(call: Call, schema: Schema) -> Call:
-    takes = takes_of(call)
+    takes = FUNCTIONS[call.name].taken(len(call.arguments)) or ()
     if takes[0] == "same":
         return Call(call.name, tuple(_bind_alike(list(call.arguments), schema)))
-    bound = []
-    for argument, how in zip(call.arguments, takes, strict=True):
-        if how in ("number", "text", "date"):
-            bound.append(_bind_as(argument, how, schema))
-        else:
-            bound.append(check_constant(call.name, argument, how))
-    check_growth(call.name, tuple(bound), schema)
-    return Call(call.name, tuple(bound))
+    bound = Call(
+        call.name,
+        tuple(
+            _bind_as(argument, how, schema) if how in ("number", "text", "date") else argument
+            for argument, how in zip(call.arguments, takes, strict=True)
+        ),
+    )
+    check_growth(bound, schema)
+    return bound
 
 
 def _bind_alike(values: list[Expression], schema: Schema) -> list[Expression]:

@@ -7,7 +7,7 @@ from math import ceil, floor
 
 from sfumato.errors import Refused, keys_undeclared, too_many_keys
 from sfumato.kernel.certify import MOST_GROUPS
-from sfumato.plan.expressions import Call, Case, Column, Expression, Number, String
+from sfumato.plan.expressions import Call, Case, Column, Expression, Number, String, fits_double
 from sfumato.plan.kinds import kind_of
 from sfumato.plan.nodes import Key, ListedKey, OpenKey, RangeKey
 from sfumato.query.bind_dates import LONGEST, date_range, starts
@@ -68,7 +68,7 @@ def _numbers(key: Expression, schema: Schema) -> Key:
     low, high = known.bounds
     unit, offset = known.grid.step, known.grid.offset % known.grid.step
     lower, upper = ceil((low - offset) / unit), floor((high - offset) / unit)
-    if max(abs(lower), abs(upper)) >= MOST_EXACT:
+    if max(abs(lower), abs(upper)) >= MOST_EXACT or not (fits_double(unit) and fits_double(offset)):
         raise _endless(key)
     return RangeKey(key, lower, upper, unit, offset)
 

@@ -6,7 +6,9 @@ from fractions import Fraction
 
 from sqlglot import exp
 
-from sfumato.plan.expressions import Arithmetic, Call, Column, Expression, FunctionName, Negative, Number, String
+from sfumato.plan.expressions import Arithmetic, Call, Column, Expression, Negative, Number, String
+from sfumato.plan.functions import FunctionName
+from sfumato.query.bind_functions import make_call
 from sfumato.query.wordings import argument_wrong
 
 Read = Callable[[exp.Expr], Expression]
@@ -70,7 +72,7 @@ def read_function(node: exp.Expr, read: Read) -> Call:
     """A node of the table; `read` reads its arguments."""
     name, places = NODES[type(node)]
     if isinstance(node, exp.Log) and node.args.get("expression") is not None:
-        return Call("LOG10", (read(_of_base_ten(node)),))
+        return make_call("LOG10", (read(_of_base_ten(node)),))
     arguments: list[Expression] = []
     for place in places:
         found = node.args.get(place)
@@ -78,7 +80,7 @@ def read_function(node: exp.Expr, read: Read) -> Call:
         arguments += [_named(one) if isinstance(one, exp.Var) else _folded(read(one)) for one in given]
     if name == "ROUND" and len(arguments) == 1:
         arguments.append(Number(Fraction(0)))
-    return Call(name, tuple(arguments))
+    return make_call(name, tuple(arguments))
 
 
 def read_extract(node: exp.Extract, read: Read) -> Call:
@@ -86,7 +88,7 @@ def read_extract(node: exp.Extract, read: Read) -> Call:
     part = str(node.this.name).upper()
     if part not in EXTRACTED:
         raise argument_wrong("EXTRACT", f"one of {', '.join(EXTRACTED)}")
-    return Call(EXTRACTED[part], (read(node.expression),))
+    return make_call(EXTRACTED[part], (read(node.expression),))
 
 
 def read_bin(node: exp.Anonymous, read: Read) -> Expression:
@@ -116,4 +118,4 @@ def _folded(value: Expression) -> Expression:
 def _named(node: exp.Var) -> Expression:
     """The parser takes the last argument of DATE_DIFF for a unit: a date is still one, anything else names a column."""
     text = str(node.this)
-    return String(text) if text[:1].isdigit() else Column(text)
+    return String(text) if text[:1].isdigit() and text.isprintable() else Column(text)

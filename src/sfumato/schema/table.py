@@ -19,7 +19,7 @@ class Schema:
     """A value that exists is valid: names are plain, and the unit id is no ordinary column.
 
     `spelt` says which columns other spellings mean after a join, in small letters; None when it is several.
-    `texts` says from how many texts a sub-query puts a column together.
+    `texts` says from how many texts a sub-query puts a column together, `lengths` how many characters it may have.
     """
 
     table: str
@@ -29,6 +29,7 @@ class Schema:
     tables: Mapping[str, Table] = field(default_factory=dict)
     spelt: Mapping[str, str | None] = field(default_factory=dict)
     texts: Mapping[str, int] = field(default_factory=dict)
+    lengths: Mapping[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         check_kind(self.unit, Unit, "unit", UNIT_EXAMPLE)
@@ -40,7 +41,7 @@ class Schema:
             if isinstance(self.unit, Person) and name == self.unit.id and not isinstance(column, Identifier):
                 raise unit_column_declared(name)
         self._check_beside()
-        for part in ("columns", "lookups", "tables", "spelt", "texts"):
+        for part in ("columns", "lookups", "tables", "spelt", "texts", "lengths"):
             object.__setattr__(self, part, MappingProxyType(dict(getattr(self, part))))
 
     def _check_beside(self) -> None:
