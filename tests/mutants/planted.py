@@ -681,6 +681,47 @@ PLANTED = (
         "a sensitivity of 0.0000014 becomes 0.000001, and its noise shrinks with it",
         ("tests/schema/test_numbers.py",),
     ),
+    # ---- around the book
+    Mutant(
+        "forks-not-told",
+        "ledger/forks.py",
+        "        if one.before_fork():\n            _KNOWN.told.append(one)\n",
+        "        pass\n",
+        "a forked child takes locks for its own that it does not have, and shown answers are lost with their charges",
+        ("tests/ledger/test_forks.py",),
+    ),
+    Mutant(
+        "limits-twice-as-wide",
+        "ledger/limits.py",
+        "return total < _least_above(limit)",
+        "return total < 2 * _least_above(limit)",
+        "a made-up charge above the limit is resumed and answered",
+        (FORGED,),
+    ),
+    Mutant(
+        "written-and-not-looked-for",
+        "ledger/pen.py",
+        "        self.written.append(entry)\n",
+        "",
+        "an answer is shown whose entry was taken out again; the next answer of its charge has other noise",
+        (FORGED,),
+    ),
+    Mutant(
+        "amounts-of-any-kind",
+        "ledger/typed.py",
+        "    if not isinstance(value, str):\n        raise TypeError\n    return value\n",
+        "    return str(value)\n",
+        "an entry that no ledger wrote is read as if it said what it does not",
+        (BOOK,),
+    ),
+    Mutant(
+        "trees-not-compared",
+        "ledger/verifying.py",
+        "    reader.chain.verify()\n",
+        "",
+        "verifying does not notice what an index of the file says otherwise",
+        ("tests/threats/test_ledger_indexes.py",),
+    ),
     # ---- how a cell is read
     Mutant(
         "objects-guessed",

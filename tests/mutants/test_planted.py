@@ -36,7 +36,7 @@ def test_each_fits_the_source_once_and_changes_what_it_does(mutant: Mutant) -> N
 def test_each_names_tests_that_exist(mutant: Mutant) -> None:
     for target in mutant.tests:
         path, _, name = target.partition("::")
-        assert f"def {name}" in (ROOT / path).read_text(encoding="utf-8")
+        assert f"def {name.partition('[')[0]}" in (ROOT / path).read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("old", ["not there", "import"])

@@ -29,7 +29,7 @@ from sfumato.plan.functions import FUNCTIONS, LARGEST_POWER, MOST_DIGITS, MOST_S
 from sfumato.plan.lattice import MOST_EXPONENT, Lattice
 from sfumato.plan.nodes import LARGEST_END, Grid, ListedKey, Magnitudes, RangeKey
 from sfumato.plan.sources import Computed, Lookup, OnUnit, Rows, Taken, derive
-from sfumato.plan.totality import LONGEST_MADE, Known, known, longest
+from sfumato.plan.totality import LONGEST_MADE, Derived, known, longest
 from sfumato.schema.columns import Category, Date, Float, Identifier, Int, Text
 from sfumato.schema.others import Lookup as Public
 from sfumato.schema.others import Table
@@ -179,7 +179,7 @@ def test_constants_at_their_limits_can_be_made() -> None:
 def test_kinds_and_lengths_follow_from_the_parts(value: Expression, kind: Any, most: int | None) -> None:
     found = known(value, SCHEMA)
     assert found.kind == kind
-    assert most is None or found == Known(kind, most)
+    assert most is None or found == Derived(kind, most)
 
 
 def test_every_function_that_gives_a_text_has_a_length() -> None:

@@ -14,7 +14,7 @@ from sfumato.ledger.entry import GENESIS, Entry
 from sfumato.ledger.history import history_line
 from sfumato.ledger.limits import is_within, is_within_pot
 from sfumato.ledger.totals import bounded
-from sfumato.ledger.typed import fraction, text
+from sfumato.ledger.typed import fraction, said_text
 from sfumato.ledger.wordings import entry_senseless
 from sfumato.schema.budget import Budget
 
@@ -97,7 +97,7 @@ class Book:
     def _take(self, entry: Entry) -> None:
         match str(entry.kind):
             case "open":
-                self.described = {what: text(entry.content[what]) for what in ("table", "unit")}
+                self.described = {what: said_text(entry.content[what]) for what in ("table", "unit")}
                 self.limits.append(_budget(entry.content))
             case "limit":
                 limit = _budget(entry.content)
@@ -106,7 +106,7 @@ class Book:
             case "analyst":
                 own = fraction(entry.content["epsilon"])
                 demand(own > 0, entry.seq, "limits an analyst to nothing")
-                self.analyst_limits[text(entry.analyst)] = own
+                self.analyst_limits[said_text(entry.analyst)] = own
             case "charge":
                 self._take_charge(entry, entry.content)
             case "release":
@@ -122,7 +122,7 @@ class Book:
                 demand(False, entry.seq, "is of an unknown kind")
 
     def _take_charge(self, entry: Entry, said: dict[str, Any]) -> None:
-        analyst, question = text(entry.analyst), text(entry.question)
+        analyst, question = said_text(entry.analyst), said_text(entry.question)
         amount, delta = fraction(said["amount"]), fraction(said.get("delta", "0"))
         demand(amount > 0 and delta >= 0, entry.seq, "charges nothing")
         demand(said["currency"] == _currency(self.limit), entry.seq, "is charged in another currency")
@@ -137,7 +137,7 @@ class Book:
         demand(follows, entry.seq, "has a total that is not the sum of the charges")
         history_line(entry, said)
         if entry.request is not None:
-            identity = (analyst, text(entry.request))
+            identity = (analyst, said_text(entry.request))
             demand(identity not in self.requests, entry.seq, "charges a request id once more")
             self.requests[identity] = Asked(entry.seq, question)
         self.total, self.delta_total, self.analyst_totals[analyst] = total, delta_total, analyst_total

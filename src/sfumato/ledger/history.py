@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sfumato.ledger.entry import Entry
-from sfumato.ledger.typed import fraction, text, texts
+from sfumato.ledger.typed import fraction, said_text, texts
 from sfumato.schema.budget import Budget
 from sfumato.schema.numbers import shown
 
@@ -32,10 +32,10 @@ def history_line(entry: Entry, said: dict[str, Any]) -> Charge:
         raise KeyError
     return Charge(
         entry.seq,
-        text(said["when"]),
-        text(entry.analyst),
+        said_text(said["when"]),
+        said_text(entry.analyst),
         float(fraction(said["spend"])),
-        text(said["digest"]),
+        said_text(said["digest"]),
         releases,
         entry.request,
     )

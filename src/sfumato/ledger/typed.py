@@ -8,10 +8,10 @@ from sfumato.schema.numbers import LARGEST_EXPONENT
 
 # As `str` of a fraction is; Python itself writes no longer number. Exponents could name numbers too large to be built.
 WRITTEN = re.compile(r"-?[0-9]{1,4300}(/[0-9]{1,4300})?")
-LARGEST = 10**LARGEST_EXPONENT
+LARGEST_AMOUNT = 10**LARGEST_EXPONENT
 
 
-def text(value: object) -> str:
+def said_text(value: object) -> str:
     if not isinstance(value, str):
         raise TypeError
     return value
@@ -20,10 +20,10 @@ def text(value: object) -> str:
 @lru_cache(maxsize=4096)
 def fraction(value: object) -> Fraction:
     """An amount: a fraction that no ledger writes otherwise, of a size that a limit may have."""
-    if not WRITTEN.fullmatch(text(value)):
+    if not WRITTEN.fullmatch(said_text(value)):
         raise ValueError
-    result = Fraction(text(value))
-    if abs(result) > LARGEST:
+    result = Fraction(said_text(value))
+    if abs(result) > LARGEST_AMOUNT:
         raise ValueError
     return result
 
@@ -32,4 +32,4 @@ def texts(value: object) -> dict[str, str]:
     """An object whose names and values are texts."""
     if not isinstance(value, dict):
         raise TypeError
-    return {text(name): text(said) for name, said in value.items()}
+    return {said_text(name): said_text(said) for name, said in value.items()}

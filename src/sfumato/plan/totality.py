@@ -49,14 +49,14 @@ LONGEST_MADE = MOST_LONGEST  # a text that is made is no longer than one that ma
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class Derived:
     """Of every value an expression can have: its kind, and the most characters of it if it is a text."""
 
     kind: Kind
     longest: int = 0
 
 
-def known(value: Expression, schema: Schema) -> Known:
+def known(value: Expression, schema: Schema) -> Derived:
     """What is known of a value, or Refused: see the claim above."""
     return _value(value, schema, {}, LONGEST_MADE)
 
@@ -101,10 +101,10 @@ def _stored(declared: Declared) -> Literal["whole", "real", "text", "date", "id"
             return "id"
 
 
-Seen = dict[int, Known]  # nodes are shared in a plan: each is looked at once
+Seen = dict[int, Derived]  # nodes are shared in a plan: each is looked at once
 
 
-def _value(value: Expression, schema: Schema, seen: Seen, most: int | None) -> Known:
+def _value(value: Expression, schema: Schema, seen: Seen, most: int | None) -> Derived:
     if id(value) not in seen:
         found = _found(value, schema, seen, most)
         if most is not None and found.longest > most:
@@ -113,16 +113,16 @@ def _value(value: Expression, schema: Schema, seen: Seen, most: int | None) -> K
     return seen[id(value)]
 
 
-def _found(value: Expression, schema: Schema, seen: Seen, most: int | None) -> Known:
+def _found(value: Expression, schema: Schema, seen: Seen, most: int | None) -> Derived:
     match value:
         case Column(name=name):
             return _column(name, schema)
         case String(value=text):
-            return Known("text", len(text))
+            return Derived("text", len(text))
         case Day():
-            return Known("date")
+            return Derived("date")
         case Number():
-            return Known("number")
+            return Derived("number")
         case Negative(operand=operand):
             return _all_numbers((operand,), schema, seen, most)
         case Arithmetic(left=left, right=right):
@@ -138,13 +138,13 @@ def _found(value: Expression, schema: Schema, seen: Seen, most: int | None) -> K
             raise plan_refused(f"it holds an unknown {type(value).__name__}")
 
 
-def _column(name: str, schema: Schema) -> Known:
+def _column(name: str, schema: Schema) -> Derived:
     if name not in schema.columns:
         raise unknown_column(name, schema.visible)
     declared = schema.columns[name]
     if isinstance(declared, Identifier):
         raise identifier_used(name)
-    return Known(declared_kind(declared), schema.lengths.get(name, longest_declared(declared)))
+    return Derived(declared_kind(declared), schema.lengths.get(name, longest_declared(declared)))
 
 
 def longest_declared(declared: Declared) -> int:
@@ -158,19 +158,19 @@ def longest_declared(declared: Declared) -> int:
             return 0
 
 
-def _all_numbers(parts: tuple[Expression, ...], schema: Schema, seen: Seen, most: int | None) -> Known:
+def _all_numbers(parts: tuple[Expression, ...], schema: Schema, seen: Seen, most: int | None) -> Derived:
     if any(_value(part, schema, seen, most).kind != "number" for part in parts):
         raise _other_kind()
-    return Known("number")
+    return Derived("number")
 
 
-def _one_of(parts: list[Known]) -> Known:
+def _one_of(parts: list[Derived]) -> Derived:
     if any(part.kind != parts[0].kind for part in parts):
         raise plan_refused("a value in it is of one kind or of another")
-    return Known(parts[0].kind, max(part.longest for part in parts))
+    return Derived(parts[0].kind, max(part.longest for part in parts))
 
 
-def _call(call: Call, given: list[Known]) -> Known:
+def _call(call: Call, given: list[Derived]) -> Derived:
     function = FUNCTIONS.get(call.name)
     takes = None if function is None else function.taken(len(given))
     if function is None or takes is None:
@@ -180,10 +180,10 @@ def _call(call: Call, given: list[Known]) -> Known:
             raise _other_kind()
     if function.gives == "same":
         return _one_of(given)
-    return Known(function.gives, _longest_of(call, given) if function.gives == "text" else 0)
+    return Derived(function.gives, _longest_of(call, given) if function.gives == "text" else 0)
 
 
-def _longest_of(call: Call, given: list[Known]) -> int:
+def _longest_of(call: Call, given: list[Derived]) -> int:
     match call:
         case Call(name="UPPER" | "LOWER" | "TRIM" | "SUBSTRING" | "LEFT" | "RIGHT"):
             return given[0].longest
