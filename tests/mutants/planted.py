@@ -444,7 +444,7 @@ PLANTED = (
     Mutant(
         "anchor-not-forced-to-disk",
         "ledger/anchor.py",
-        "            os.fsync(descriptor)",
+        "            force(descriptor)",
         "            pass",
         "after a power cut the anchor does not know of an answer that was shown",
         ("tests/ledger/test_anchor.py",),

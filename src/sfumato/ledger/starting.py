@@ -4,7 +4,6 @@ SQLite obeys a journal that lies beside a file: it writes from it into the file,
 journal names, such as an anchor. No ledger ever has one. It is made in memory, written under another name, and linked.
 """
 
-import fcntl
 import hashlib
 import os
 import secrets
@@ -16,6 +15,7 @@ from threading import RLock
 
 from sfumato.errors import ledger_unwritable
 from sfumato.ledger import layout
+from sfumato.ledger.disk import force
 from sfumato.ledger.wordings import journal_beside, ledger_linked
 
 WRITE_AHEAD = b"\x02\x02"  # in the header of a file: which formats may write and read it
@@ -96,7 +96,7 @@ def _write(place: Path, content: bytes) -> None:
     try:
         while content:
             content = content[os.write(descriptor, content) :]
-        _flush(descriptor)
+        force(descriptor)
     finally:
         os.close(descriptor)
 
@@ -108,14 +108,6 @@ def _sync(folder: Path) -> None:
             os.fsync(descriptor)
     finally:
         os.close(descriptor)
-
-
-def _flush(descriptor: int) -> None:
-    fully = getattr(fcntl, "F_FULLFSYNC", None)
-    if fully is None:
-        os.fsync(descriptor)
-    else:
-        fcntl.fcntl(descriptor, fully)
 
 
 def _image() -> bytes:
