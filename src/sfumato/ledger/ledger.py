@@ -144,7 +144,7 @@ class Ledger:
                 question=payment.question,
                 request=payment.request,
             )
-        return payment.receipt(entry.seq)
+        return _receipt(entry.seq, payment)
 
     def store(self, release: Release) -> Release:
         """Keep a release for ever; if its charge has one already, that one is the answer and this one is forgotten."""
@@ -235,7 +235,7 @@ class Ledger:
             raise kept_failure(self._proven(book, book.failures[charge]))
         if not book.keeps_to(self._budget, payment.analyst):
             raise self._exceeded(book, payment, terms)
-        return payment.receipt(charge)
+        return _receipt(charge, payment)
 
     def _read_anew(self, note: Callable[[Entry], object]) -> None:
         """All entries once more, each noted after it was taken; what the anchor or this process knows is among them."""
@@ -298,6 +298,10 @@ def _demand_charge(book: Book, charge: int) -> None:
 
 def _written(budget: Budget) -> dict[str, str]:
     return {"epsilon": str(budget.epsilon), "delta": str(budget.delta)}
+
+
+def _receipt(charge: int, payment: Payment) -> Receipt:
+    return Receipt(charge, *(plan.digest for plan in payment.plans))
 
 
 def _rounded_up(spend: Fraction) -> str:

@@ -7,18 +7,16 @@ journal names, such as an anchor. No ledger ever has one. It is made in memory, 
 import hashlib
 import os
 import secrets
-import sqlite3
 import stat
-from contextlib import closing, suppress
+from contextlib import suppress
 from pathlib import Path
 from threading import RLock
 
 from sfumato.errors import ledger_unwritable
-from sfumato.ledger import layout
 from sfumato.ledger.disk import force
+from sfumato.ledger.layout import image
 from sfumato.ledger.wordings import journal_beside, ledger_linked
 
-WRITE_AHEAD = b"\x02\x02"  # in the header of a file: which formats may write and read it
 _STARTING = RLock()
 
 
@@ -55,7 +53,7 @@ def _start(file: Path, path: Path) -> None:
     """A new ledger is readable by its owner alone, as are SQLite's two files beside it, which get its mode."""
     unfinished = file.with_name(_first_name(file) + secrets.token_hex(8))
     try:
-        _write(unfinished, _image())
+        _write(unfinished, image())
         _link(unfinished, file)
         _sync(file.parent)
     except OSError as error:
@@ -108,12 +106,3 @@ def _sync(folder: Path) -> None:
             os.fsync(descriptor)
     finally:
         os.close(descriptor)
-
-
-def _image() -> bytes:
-    """An empty ledger as SQLite would write it, set to keep a log instead of a journal."""
-    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
-        for statement in layout.NEWEST:
-            connection.execute(statement)
-        content = connection.serialize()
-    return content[:18] + WRITE_AHEAD + content[20:]
