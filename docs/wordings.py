@@ -42,6 +42,8 @@ SAMPLES: dict[str, tuple[Any, ...]] = {
     "missing_argument": ("spend", "spend=0.5"),
     "missing_extra": ("to_pandas", "pandas", "pandas"),
     "layout_unknown": ("people.ledger", ["trigger no_delete"]),
+    "journal_beside": ("people.ledger-journal",),
+    "anchor_went_back": ("people.ledger.anchor",),
     "entry_senseless": (12, "has a total that is not the sum of the charges"),
     "not_a_file": ("ledger", "people.ledger"),
     "bounds_reversed": ("90", "17"),

@@ -32,7 +32,7 @@ def test_only_the_gate_and_the_ledger_make_releases() -> None:
 
 
 def test_only_the_session_pays() -> None:
-    assert importers("sfumato.ledger.payment.Payment") == {"session.py", "ledger/ledger.py"}
+    assert importers("sfumato.ledger.payment.Payment") == {"ledger/ledger.py", "session.py"}
     assert callers("Payment") == {"session.py"}
 
 

@@ -107,4 +107,4 @@ def without_hashes(patch: pytest.MonkeyPatch) -> None:
 
 def without_anchor(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Anchor, "check", lambda anchor, read, path: read())
-    patch.setattr(Anchor, "advance", lambda anchor, newest, holds: None)
+    patch.setattr(Anchor, "advance", lambda anchor, newest, holds, forced: None)

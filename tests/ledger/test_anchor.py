@@ -5,6 +5,7 @@ import shutil
 import sqlite3
 import time
 from concurrent.futures import ThreadPoolExecutor
+from fractions import Fraction
 from pathlib import Path
 from threading import Event
 from unittest.mock import Mock
@@ -248,7 +249,7 @@ def test_an_older_anchor_is_not_believed_by_whoever_read_the_newer(path: Path) -
 
 
 def test_an_anchor_is_forced_to_the_disk(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each time it is moved: after a power cut it knows of every answer that was shown."""
+    """Before anything is shown: after a power cut it knows of every answer. Of a charge alone, nothing was shown."""
     ledger, synced = open_ledger(path), []
     force = os.fsync
 
@@ -257,9 +258,34 @@ def test_an_anchor_is_forced_to_the_disk(path: Path, monkeypatch: pytest.MonkeyP
         force(descriptor)
 
     monkeypatch.setattr(os, "fsync", noted)
-    spend(ledger, range(2))
-    assert synced == [f"{2:020d}".encode(), f"{3:020d}".encode()]
+    charge = ledger.charge(payment()).entry
+    assert synced == []
+    ledger.store(answer(charge))
+    assert synced == [f"{3:020d}".encode()]
+    ledger.charge(payment())
+    assert synced == [f"{3:020d}".encode()] * 2, "who repeats it may be quicker than whoever stored it"
+    ledger.limit_analyst("press", Fraction(1, 2))
+    assert synced[-1] == f"{4:020d}".encode()
     ledger.close()
+
+
+def test_a_newer_anchor_of_somebody_elses_is_forced_too(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They have charged after this release was kept, and moved the anchor past it without waiting for the disk."""
+    ledger, other, synced = open_ledger(path), open_ledger(path), []
+    charge = ledger.charge(payment()).entry
+    monkeypatch.setattr(os, "fsync", lambda descriptor: synced.append(os.pread(descriptor, 20, 0)))
+    advance = ledger._anchor.advance
+
+    class Late(Anchor):
+        def advance(self, *given, **named):
+            spend(other, range(1, 2))
+            advance(*given, **named)
+
+    ledger._anchor = Late(default_anchor(path))
+    ledger.store(answer(charge))
+    assert synced == [f"{4:020d}".encode()]
+    ledger.close()
+    other.close()
 
 
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")

@@ -430,7 +430,7 @@ PLANTED = (
     Mutant(
         "anchor-not-forced-to-disk",
         "ledger/anchor.py",
-        "            os.fsync(descriptor)",
+        "            force(descriptor)",
         "            pass",
         "after a power cut the anchor does not know of an answer that was shown",
         ("tests/ledger/test_anchor.py",),
@@ -693,8 +693,8 @@ PLANTED = (
     Mutant(
         "limits-twice-as-wide",
         "ledger/limits.py",
-        "return total < _least_above(limit)",
-        "return total < 2 * _least_above(limit)",
+        "    return terms.limit + slack + ROUNDING",
+        "    return 2 * terms.limit + slack + ROUNDING",
         "a made-up charge above the limit is resumed and answered",
         (FORGED,),
     ),

@@ -60,17 +60,15 @@ def test_the_page_shows_every_bug_and_its_outcome() -> None:
         assert page.count(f"| {mutant.name} | `{mutant.file}` | {mutant.harm} |") == 1
 
 
-def test_writing_the_page_replaces_the_table_only(tmp_path: Path) -> None:
+def test_writing_the_page_replaces_the_rows_of_a_run_and_drops_bugs_that_are_gone(tmp_path: Path) -> None:
     path = tmp_path / "mutants.md"
-    path.write_text("before\n<!-- measured -->\nold\n<!-- end -->\nafter\n")
-    write_page(path, [outcome("survived")])
-    assert path.read_text() == f"before\n<!-- measured -->\n{measured([outcome('survived')])}<!-- end -->\nafter\n"
-
-
-def test_the_page_is_not_written_from_a_part(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        main(["--write", "--only", PLANTED[0].name])
-    assert "leave out --only" in capsys.readouterr().err
+    old = "| a-bug | `kernel/gate.py` | harm | killed | `test` | 1.0 |\n| gone | `x` | y | killed | `t` | 1.0 |\n"
+    other = "| other | `x` | y | killed | `t` | 1.0 |\n"
+    path.write_text(f"before\n<!-- measured -->\n\n{old}{other}<!-- end -->\nafter\n")
+    write_page(path, [outcome("survived")], ["other", "a-bug"])
+    row = "| a-bug | `kernel/gate.py` | harm | survived | | 1.0 |"
+    assert path.read_text() == f"before\n<!-- measured -->\n{measured([other[:-1], row])}<!-- end -->\nafter\n"
+    assert "1 of 2 killed." in path.read_text()
 
 
 @pytest.mark.slow

@@ -113,7 +113,7 @@ def test_a_charge_must_have_paid_for_what_is_asked(
     with session_on(tmp_path) as session:
         session.ask(question(1), spend=0.1)
     if name == "delta":  # of which a limit without δ has none to take
-        monkeypatch.setattr("sfumato.ledger.book.is_within_pot", lambda total, limit: True)
+        monkeypatch.setattr("sfumato.ledger.book.least_above_pot", lambda delta: Fraction(1))
     changes = {name: CHANGED[name]} | ({"delta_total": CHANGED[name]} if name == "delta" else {})
     forge_charge(tmp_path, payment(tmp_path, 0.1), **changes)
     if kept == "release":

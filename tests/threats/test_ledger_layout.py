@@ -183,7 +183,7 @@ def test_a_trigger_that_deletes_charges_would_give_answers_without_end(
     with pytest.raises(LedgerDamaged, match="entry 3 of the ledger is no charge"):
         answers(folder, 40)
     without_rules(monkeypatch)
-    monkeypatch.setattr(Anchor, "advance", lambda anchor, newest, holds: None)
+    monkeypatch.setattr(Anchor, "advance", lambda anchor, newest, holds, forced: None)
     assert answers(folder, 40) == 40, "at 0.5 each, under a limit of 1"
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from sfumato.errors import LedgerDamaged, anchor_gone, ledger_gone, ledger_rolled_back, ledger_unwritable
 from sfumato.ledger.book import Book
+from sfumato.ledger.disk import force
 from sfumato.ledger.wordings import anchor_went_back, not_the_anchored
 
 Known = tuple[int, str]
@@ -55,8 +56,8 @@ class Anchor:
         with self._held() as descriptor:
             return self._trusted(descriptor)
 
-    def advance(self, newest: Known, holds: Callable[[int, str], bool]) -> None:
-        """Remember this entry unless a newer one is remembered already.
+    def advance(self, newest: Known, holds: Callable[[int, str], bool], *, forced: bool = True) -> None:
+        """Remember this entry unless a newer one is remembered already; `forced`, also after a power cut.
 
         Claim: raises when what is remembered is not in the ledger, which `holds` says: two sessions on copies of one
         ledger, each of which found the anchored entry before it wrote its own, cannot both go on.
@@ -67,10 +68,10 @@ class Anchor:
             known = self.remembered()
             if known is not None and not holds(*known):
                 raise not_the_anchored(known[0])
-            if self._replace(known, newest):
+            if self._replace(known, newest, forced):
                 return
 
-    def _replace(self, known: Known | None, newest: Known) -> bool:
+    def _replace(self, known: Known | None, newest: Known, forced: bool) -> bool:
         """Whether the anchor was still what is known of it; then it is the newer of both now."""
         with self._held() as descriptor:
             if self._trusted(descriptor) != known:
@@ -78,6 +79,8 @@ class Anchor:
             if known is None or known[0] < newest[0]:
                 self._write(descriptor, newest)
                 self._known = newest
+            if forced:  # also what somebody else has written, who need not have waited for the disk
+                self._force(descriptor)
             return True
 
     @contextmanager
@@ -105,20 +108,25 @@ class Anchor:
             found = None
         if known is not None and (found is None or found[0] < known[0]):
             self._write(descriptor, known)
+            self._force(descriptor)
             raise anchor_went_back(str(self.path))
         self._known = found
         return found
 
     def _write(self, descriptor: int, newest: Known) -> None:
-        """Forced to the disk: an answer that was shown is covered after a power cut too."""
         try:
             written = os.pwrite(descriptor, f"{newest[0]:020d} {newest[1]}\n".encode(), 0)
             os.ftruncate(descriptor, LENGTH)
-            os.fsync(descriptor)
         except OSError as error:
             raise ledger_unwritable(str(self.path)) from error
         if written != LENGTH:
             raise ledger_unwritable(str(self.path))
+
+    def _force(self, descriptor: int) -> None:
+        try:
+            force(descriptor)
+        except OSError as error:
+            raise ledger_unwritable(str(self.path)) from error
 
     def _read(self, descriptor: int) -> Known | None:
         try:

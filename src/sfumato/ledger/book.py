@@ -12,7 +12,7 @@ from sfumato.errors import UsageError, ledger_broken
 from sfumato.kernel.cost import Currency
 from sfumato.ledger.entry import GENESIS, Entry
 from sfumato.ledger.history import history_line
-from sfumato.ledger.limits import is_within, is_within_pot
+from sfumato.ledger.limits import least_above, least_above_pot
 from sfumato.ledger.totals import bounded
 from sfumato.ledger.typed import fraction, said_text
 from sfumato.ledger.wordings import entry_senseless
@@ -68,9 +68,9 @@ class Book:
 
     def keeps_to(self, limit: Budget, analyst: str) -> bool:
         """Whether all charges together are within this limit, and those of an analyst within their own."""
-        own = self.analyst_limits.get(analyst)
-        within = is_within(self.total, limit) and is_within_pot(self.delta_total, limit)
-        return within and (own is None or is_within(self.analyst_totals[analyst], Budget(own, limit.delta)))
+        own, epsilon, delta = self.analyst_limits.get(analyst), limit.epsilon, limit.delta
+        within = self.total < least_above(epsilon, delta) and self.delta_total < least_above_pot(delta)
+        return within and (own is None or self.analyst_totals[analyst] < least_above(own, delta))
 
     def proves(self, entry: Entry) -> bool:
         """Whether this is the entry that was taken under its number, in every field."""

@@ -5,6 +5,7 @@ SQLite will execute of a file is compared with texts of this package before anyt
 """
 
 import sqlite3
+from contextlib import closing
 from functools import cache
 
 from sfumato.ledger.wordings import layout_unknown
@@ -25,6 +26,7 @@ LAYOUTS: tuple[tuple[str, ...], ...] = (
     ),
 )
 NEWEST = LAYOUTS[-1]
+WRITE_AHEAD = b"\x02\x02"  # in the header of a file: which formats may write and read it
 
 Object = tuple[object, ...]
 
@@ -54,6 +56,15 @@ def lay_out(connection: sqlite3.Connection, path: str) -> None:
         for statement in NEWEST:
             connection.execute(statement)
     connection.execute("COMMIT")
+
+
+def image() -> bytes:
+    """An empty ledger as SQLite would write it, set to keep a log instead of a journal."""
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        for statement in NEWEST:
+            connection.execute(statement)
+        content = connection.serialize()
+    return content[:18] + WRITE_AHEAD + content[20:]
 
 
 @cache

@@ -107,7 +107,9 @@ class Ledger:
                 if not book.holds(entry.seq, entry.hash):
                     raise ledger_replaced(entry.seq)
             newest = book.seq, book.hash
-        self._anchor.advance(newest, self._reader.holds)
+        # Nothing of a new charge was shown yet; whatever else was done here may be, and is covered after a power cut.
+        only_charged = [entry.kind for entry in pen.written] == ["charge"]
+        self._anchor.advance(newest, self._reader.holds, forced=not only_charged)
 
     def charge(self, payment: Payment) -> Receipt | Stored:
         """A receipt for a new charge, or what an earlier one bought.
@@ -142,7 +144,7 @@ class Ledger:
                 question=payment.question,
                 request=payment.request,
             )
-        return payment.receipt(entry.seq)
+        return _receipt(entry.seq, payment)
 
     def store(self, release: Release) -> Release:
         """Keep a release for ever; if its charge has one already, that one is the answer and this one is forgotten."""
@@ -233,7 +235,7 @@ class Ledger:
             raise kept_failure(self._proven(book, book.failures[charge]))
         if not book.keeps_to(self._budget, payment.analyst):
             raise self._exceeded(book, payment, terms)
-        return payment.receipt(charge)
+        return _receipt(charge, payment)
 
     def _read_anew(self, note: Callable[[Entry], object]) -> None:
         """All entries once more, each noted after it was taken; what the anchor or this process knows is among them."""
@@ -296,6 +298,10 @@ def _demand_charge(book: Book, charge: int) -> None:
 
 def _written(budget: Budget) -> dict[str, str]:
     return {"epsilon": str(budget.epsilon), "delta": str(budget.delta)}
+
+
+def _receipt(charge: int, payment: Payment) -> Receipt:
+    return Receipt(charge, *(plan.digest for plan in payment.plans))
 
 
 def _rounded_up(spend: Fraction) -> str:

@@ -12,17 +12,15 @@ CONVERSIONS_DIFFER_BY = Fraction(1, 10**9)
 ROUNDING = Fraction(1, ROUNDED_TO)  # a total may have been rounded up after it was compared
 
 
-def is_within(total: Fraction, limit: Budget) -> bool:
-    """Whether charges of this sum may have been granted under this limit."""
-    return total < _least_above(limit)
-
-
-def is_within_pot(delta_total: Fraction, limit: Budget) -> bool:
-    return delta_total < Terms(limit).pot + ROUNDING
+@lru_cache(maxsize=4096)
+def least_above(epsilon: Fraction, delta: Fraction) -> Fraction:
+    """Charges that were granted under this limit have a smaller sum."""
+    terms = Terms(Budget(epsilon, delta))
+    slack = terms.limit * CONVERSIONS_DIFFER_BY if terms.currency == "rho" else Fraction(0)
+    return terms.limit + slack + ROUNDING
 
 
 @lru_cache(maxsize=4096)
-def _least_above(limit: Budget) -> Fraction:
-    terms = Terms(limit)
-    slack = terms.limit * CONVERSIONS_DIFFER_BY if terms.currency == "rho" else Fraction(0)
-    return terms.limit + slack + ROUNDING
+def least_above_pot(delta: Fraction) -> Fraction:
+    """The same for what discovering keys may have taken of δ."""
+    return Terms(Budget(1, delta)).pot + ROUNDING

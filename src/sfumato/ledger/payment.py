@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from sfumato.kernel.certify import Certified
 from sfumato.kernel.cost import Cost
-from sfumato.kernel.gate import Receipt, Release
+from sfumato.kernel.gate import Release
 from sfumato.ledger.entry import Entry
 from sfumato.ledger.typed import fraction
 
@@ -51,9 +51,6 @@ class Payment:
         amounts = [fraction(text) for text in (said["amount"], said.get("delta", "0"), said["spend"])]
         paid = said["currency"], *amounts, said["digest"]
         return paid == (cost.currency, cost.amount, cost.delta, self.spend, self.digest)
-
-    def receipt(self, charge: int) -> Receipt:
-        return Receipt(charge, *(plan.digest for plan in self.plans))
 
 
 @dataclass(frozen=True, slots=True)

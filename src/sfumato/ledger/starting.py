@@ -4,21 +4,19 @@ SQLite obeys a journal that lies beside a file: it writes from it into the file,
 journal names, such as an anchor. No ledger ever has one. It is made in memory, written under another name, and linked.
 """
 
-import fcntl
 import hashlib
 import os
 import secrets
-import sqlite3
 import stat
-from contextlib import closing, suppress
+from contextlib import suppress
 from pathlib import Path
 from threading import RLock
 
 from sfumato.errors import ledger_unwritable
-from sfumato.ledger import layout
+from sfumato.ledger.disk import force
+from sfumato.ledger.layout import image
 from sfumato.ledger.wordings import journal_beside, ledger_linked
 
-WRITE_AHEAD = b"\x02\x02"  # in the header of a file: which formats may write and read it
 _STARTING = RLock()
 
 
@@ -55,7 +53,7 @@ def _start(file: Path, path: Path) -> None:
     """A new ledger is readable by its owner alone, as are SQLite's two files beside it, which get its mode."""
     unfinished = file.with_name(_first_name(file) + secrets.token_hex(8))
     try:
-        _write(unfinished, _image())
+        _write(unfinished, image())
         _link(unfinished, file)
         _sync(file.parent)
     except OSError as error:
@@ -96,7 +94,7 @@ def _write(place: Path, content: bytes) -> None:
     try:
         while content:
             content = content[os.write(descriptor, content) :]
-        _flush(descriptor)
+        force(descriptor)
     finally:
         os.close(descriptor)
 
@@ -108,20 +106,3 @@ def _sync(folder: Path) -> None:
             os.fsync(descriptor)
     finally:
         os.close(descriptor)
-
-
-def _flush(descriptor: int) -> None:
-    fully = getattr(fcntl, "F_FULLFSYNC", None)
-    if fully is None:
-        os.fsync(descriptor)
-    else:
-        fcntl.fcntl(descriptor, fully)
-
-
-def _image() -> bytes:
-    """An empty ledger as SQLite would write it, set to keep a log instead of a journal."""
-    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
-        for statement in layout.NEWEST:
-            connection.execute(statement)
-        content = connection.serialize()
-    return content[:18] + WRITE_AHEAD + content[20:]
