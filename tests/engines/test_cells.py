@@ -67,6 +67,8 @@ ORDINARY: dict[str, list[Any]] = {
     "halves": cycled(0.5, 1.5, 2.5, 7.0),
     "with a gap": cycled(1.0, math.nan, 3.0),
     "decimals": cycled(Decimal("0.5"), Decimal("1.5"), Decimal("2")),
+    "small decimals": cycled(Decimal("0.5"), Decimal("0.0"), Decimal("-0.5")),
+    "lists of decimals": cycled([Decimal("1.5")]),
     "texts": cycled("é", "1", "2.5", "true", "2020-02-03", ""),
     "days": cycled(date(2020, 2, 3), date(2021, 1, 1)),
     "moments": cycled(datetime(2020, 2, 3, 4, 5, 6, 500000), datetime(2021, 1, 1)),
@@ -110,6 +112,8 @@ ODD: dict[str, Any] = {
     "NaN": math.nan,
     "infinity": math.inf,
     "decimal": Decimal("0.25"),
+    "whole decimal": Decimal("12.5"),
+    "list of decimals": [Decimal("0.25")],
     "decimal NaN": Decimal("sNaN"),
     "vast decimal": Decimal("1e999"),
     "truth": True,
@@ -203,7 +207,7 @@ def for_a_line(cell: Any) -> Any:
 def lines(columns: dict[str, list[Any]], path: Path) -> Path:
     names = list(columns)
     rows = (dict(zip(names, map(for_a_line, row), strict=True)) for row in zip(*columns.values(), strict=True))
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    path.write_text("".join(json.dumps(row, default=str) + "\n" for row in rows), encoding="utf-8")
     return path
 
 

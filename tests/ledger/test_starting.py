@@ -204,16 +204,22 @@ def test_a_ledger_with_a_second_name_is_refused(path: Path) -> None:
     open_ledger(path).close()
 
 
-def test_a_symbolic_link_leads_to_the_ledger_and_to_its_anchor(path: Path) -> None:
+def test_a_symbolic_link_needs_the_name_of_the_anchor(path: Path) -> None:
+    """Else whoever repoints the link chooses which anchor is asked, and another ledger has a budget of its own."""
     open_ledger(path).close()
     other = path.with_name("b.ledger")
     other.symlink_to(path.name)
-    with closing(open_ledger(path)) as ledger, closing(open_ledger(other)) as linked:
+    with pytest.raises(UsageError, match="is a symbolic link"):
+        open_ledger(other)
+    anchor = default_anchor(path)
+    with closing(open_ledger(path)) as ledger, closing(open_ledger(other, anchor=anchor)) as linked:
         ledger.charge(payment(0.6))
         linked.charge(payment(0.2, question=1))
         assert ledger.verify() == linked.verify() == 3
-    assert not default_anchor(other).exists()
-    assert default_anchor(path).read_text().startswith(f"{3:020d} ")
+    other.unlink()
+    other.symlink_to("another.ledger")
+    with pytest.raises(LedgerDamaged):
+        open_ledger(other, anchor=anchor)
 
 
 @pytest.mark.parametrize("end", ["-journal", "-wal", "-shm"])

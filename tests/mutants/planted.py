@@ -382,7 +382,7 @@ PLANTED = (
     Mutant(
         "charge-resumed-above-the-limit",
         "ledger/ledger.py",
-        "if not book.keeps_to(self._budget, payment.analyst):",
+        "if not _is_within(book, payment.analyst, terms):",
         "if None:",
         "a made-up charge between two made-up limits buys an answer",
         (FORGED,),

@@ -185,5 +185,4 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--workers", type=int, default=2, help="how many at a time (2)")
     parser.add_argument("--format", choices=("table", "json"), default="table")
     parser.add_argument("--write", action="store_true", help="put the outcomes into docs/explanation/mutants.md")
-    options = parser.parse_args(arguments)
-    return options
+    return parser.parse_args(arguments)

@@ -9,7 +9,7 @@ from tests.architecture.ring import FILES
 from tests.mutants.mutant import Mutant
 from tests.mutants.page import measured, write_page
 from tests.mutants.planted import PLANTED
-from tests.mutants.run import ROOT, Outcome, _tests, copy, enough, judge, main
+from tests.mutants.run import ROOT, Outcome, _tests, copy, enough, judge
 
 EVERY = pytest.mark.parametrize("mutant", PLANTED, ids=lambda mutant: mutant.name)
 PAGE = ROOT / "docs" / "explanation" / "mutants.md"

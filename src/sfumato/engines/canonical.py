@@ -148,7 +148,8 @@ def _double(name: str, physical: str) -> str:
 
 def _is_number(physical: str) -> bool:
     """Whether a cast to a double gives what the text of the number would give."""
-    return physical == "BOOLEAN" or physical in WHOLE or physical in REAL or physical.startswith("DECIMAL")
+    is_decimal = physical.startswith("DECIMAL(") and not physical.endswith("]")
+    return physical == "BOOLEAN" or physical in WHOLE or physical in REAL or is_decimal
 
 
 def _truth(written: str) -> str:
@@ -159,6 +160,8 @@ def _text(name: str, physical: str) -> str:
     """The same text for equal numbers, whatever type they have."""
     if physical == "VARCHAR":
         return name
+    if physical.endswith("]"):  # a list: its type is made up from all rows
+        return "CAST(NULL AS VARCHAR)"
     if physical in REAL:
         real = _double(name, physical)
         return (
@@ -172,8 +175,10 @@ def _text(name: str, physical: str) -> str:
         moment = f"TRY_CAST({name} AS TIMESTAMP)"
         return f"CASE WHEN {moment} BETWEEN {FIRST_MOMENT} AND {LAST_MOMENT} THEN TRY_CAST({name} AS VARCHAR) END"
     if physical.startswith("DECIMAL(") and not physical.endswith(",0)"):
-        return f"rtrim(rtrim(CAST({name} AS VARCHAR), '0'), '.')"
-    if physical in WITH_A_TEXT or (physical.startswith(BEGIN_WITH_A_TEXT) and not physical.endswith("]")):
+        # Without a digit before the point where the type has none there.
+        written = f"regexp_replace(CAST({name} AS VARCHAR), '^(-?)[.]', '\\10.')"
+        return f"rtrim(rtrim({written}, '0'), '.')"
+    if physical in WITH_A_TEXT or physical.startswith(BEGIN_WITH_A_TEXT):
         return f"TRY_CAST({name} AS VARCHAR)"
     return "CAST(NULL AS VARCHAR)"
 

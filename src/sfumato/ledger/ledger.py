@@ -27,6 +27,7 @@ from sfumato.ledger.book import Book, demand
 from sfumato.ledger.chain import Chain
 from sfumato.ledger.entry import Entry
 from sfumato.ledger.history import Charge, Line, history_line, line_of
+from sfumato.ledger.limits import ROUNDING
 from sfumato.ledger.payment import Payment, Stored
 from sfumato.ledger.pen import Pen
 from sfumato.ledger.places import checked_anchor
@@ -233,7 +234,7 @@ class Ledger:
             return Stored(kept_release(kept), kept_when(kept))
         if charge in book.failures:
             raise kept_failure(self._proven(book, book.failures[charge]))
-        if not book.keeps_to(self._budget, payment.analyst):
+        if not _is_within(book, payment.analyst, terms):
             raise self._exceeded(book, payment, terms)
         return _receipt(charge, payment)
 
@@ -313,3 +314,10 @@ def _rounded_up(spend: Fraction) -> str:
 def now() -> str:
     """For people only: nothing is decided by the clock."""
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+
+
+def _is_within(book: Book, analyst: str, terms: Terms) -> bool:
+    """Whether all charges together are within the limits of now, to the last digit but that of rounded sums."""
+    own = book.analyst_limits.get(analyst)
+    within = book.total <= terms.limit + ROUNDING and book.delta_total <= terms.pot + ROUNDING
+    return within and (own is None or book.analyst_totals[analyst] <= terms.price(own).amount + ROUNDING)

@@ -4,7 +4,7 @@ import errno
 import os
 from pathlib import Path
 
-from sfumato.ledger.wordings import anchor_of_sqlite, not_a_file
+from sfumato.ledger.wordings import anchor_of_sqlite, ledger_behind_link, not_a_file
 from sfumato.schema.wordings import anchor_is_ledger, folder_missing, unusable_path
 
 OF_SQLITE = ("-journal", "-wal", "-shm")
@@ -23,7 +23,9 @@ def checked_anchor(path: Path, anchor: Path | None) -> Path:
             raise not_a_file(what, example)
     if anchor is not None and os.path.realpath(anchor) == os.path.realpath(path):
         raise anchor_is_ledger()
-    file = os.path.realpath(path)  # one ledger has one anchor, under whatever name it is opened
+    if anchor is None and os.path.islink(path):  # who repoints the link would choose which anchor is asked
+        raise ledger_behind_link(str(path))
+    file = os.path.realpath(path)
     if anchor is not None and os.path.realpath(anchor) in [file + end for end in OF_SQLITE]:
         raise anchor_of_sqlite()
     place = anchor or default_anchor(Path(file))

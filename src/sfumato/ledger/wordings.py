@@ -71,6 +71,13 @@ def anchor_went_back(path: str) -> LedgerDamaged:
     )
 
 
+def ledger_behind_link(path: str) -> UsageError:
+    return UsageError(
+        f"the ledger {path} is a symbolic link, and nothing says where its anchor is.",
+        'Name the file itself, or its anchor, e.g. anchor="people.ledger.anchor".',
+    )
+
+
 def anchor_of_sqlite() -> UsageError:
     return UsageError(
         "the anchor has the name of a file that SQLite keeps beside the ledger.",

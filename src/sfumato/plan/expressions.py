@@ -23,7 +23,7 @@ from sfumato.plan.functions import (
 )
 from sfumato.schema.columns import LONGEST_TEXT
 
-LONGEST_PATTERN, MOST_WILDCARDS = 200, 16
+LONGEST_PATTERN, MOST_WILDCARDS, LONGEST_TRIED = 200, 16, 16
 LARGEST_NUMBER, SMALLEST_NUMBER = Fraction(10) ** 300, Fraction(10) ** -300  # between them a double holds a number
 
 ArithmeticOperator = Literal["+", "-", "*", "/"]
@@ -187,12 +187,18 @@ class OneOf:
 
 
 def fits(pattern: str) -> bool:
-    """Whether to look for a pattern takes a time that grows with the length of a text and no faster.
+    """Whether to look for a pattern takes a time that grows with the length of a text, and little with its own.
 
-    With _ behind a second % an engine would go back and forth over the text, or build thousands of states for it.
+    With _ behind a % an engine tries the rest of the pattern at every place of the text, so that is to be short; with _
+    behind a second % it would go back and forth, or build thousands of states.
     """
     short = len(pattern) <= LONGEST_PATTERN and pattern.count("%") + pattern.count("_") <= MOST_WILDCARDS
-    return short and ("_" not in pattern or pattern.rstrip("%").count("%") <= 1)
+    _, moving, rest = pattern.rstrip("%").partition("%")
+    return (
+        short
+        and ("_" not in pattern or "%" not in rest)
+        and (not moving or "_" not in rest or len(rest) <= LONGEST_TRIED)
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from sqlglot import exp
 from sfumato.errors import UsageError, not_supported, too_deep
 from sfumato.plan.expressions import (
     LONGEST_PATTERN,
+    LONGEST_TRIED,
     MOST_WILDCARDS,
     AllOf,
     AnyOf,
@@ -182,7 +183,8 @@ def _matches(node: exp.Expr, alias: str, depth: int) -> Condition:
     if isinstance(node, exp.ILike):
         value, text = Call("LOWER", (value,)), lowered(text)
     if not fits(text):
-        most = f"at most {LONGEST_PATTERN} characters, {MOST_WILDCARDS} of them % or _, and with _ one % before its end"
+        most = f"at most {LONGEST_PATTERN} characters, {MOST_WILDCARDS} of them % or _; with _ one % before its end, "
+        most += f"and at most {LONGEST_TRIED} characters behind it"
         raise argument_wrong(type(node).__name__.upper(), f"a pattern of {most}")
     found = Matches(MATCHES[type(node)], value, text)
     return Not(found) if node.args.get("negate") else found
