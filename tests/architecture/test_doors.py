@@ -13,8 +13,8 @@ def outside_audit(names: set[str]) -> set[str]:
 
 
 def test_only_the_ledger_makes_receipts() -> None:
-    assert outside_audit(callers("Receipt")) == {"ledger/payment.py"}
-    assert outside_audit(importers("sfumato.kernel.gate.Receipt")) == {"ledger/ledger.py", "ledger/payment.py"}
+    assert outside_audit(callers("Receipt")) == {"ledger/ledger.py"}
+    assert outside_audit(importers("sfumato.kernel.gate.Receipt")) == {"ledger/ledger.py"}
 
 
 def test_the_auditor_never_meets_a_session_or_a_ledger() -> None:

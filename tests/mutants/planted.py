@@ -691,12 +691,12 @@ PLANTED = (
         ("tests/ledger/test_forks.py",),
     ),
     Mutant(
-        "limits-twice-as-wide",
+        "limits-as-wide-as-you-like",
         "ledger/limits.py",
         "    return terms.limit + slack + ROUNDING",
-        "    return 2 * terms.limit + slack + ROUNDING",
+        "    return 10**9 * terms.limit + slack + ROUNDING",
         "a made-up charge above the limit is resumed and answered",
-        (FORGED,),
+        (BOOK, FORGED),
     ),
     Mutant(
         "written-and-not-looked-for",
