@@ -102,7 +102,7 @@ def test_only_engines_ledger_and_tour_execute_sql() -> None:
         if not name.startswith("query/sql")
     }
     others = {name for name in executing if not name.startswith(("engines/", "cli/tour/"))}
-    assert others == {"ledger/chain.py", "ledger/layout.py", "ledger/starting.py"}
+    assert others == {"ledger/chain.py", "ledger/layout.py"}
 
 
 def test_the_analysts_text_is_parsed_in_nine_files() -> None:
@@ -116,7 +116,7 @@ def test_the_analysts_text_is_parsed_in_nine_files() -> None:
         # The engine, and what brings tables in front of it; questions go through engines/duckdb.py alone.
         ("duckdb", {"engines/duckdb.py", "engines/in_place.py", "engines/sources.py", "engines/tables.py"}),
         # A ledger is written; a table in a SQLite file is only read, in another file that never meets a ledger.
-        ("sqlite3", {"ledger/chain.py", "ledger/layout.py", "ledger/starting.py", "engines/sqlite.py"}),
+        ("sqlite3", {"ledger/chain.py", "ledger/layout.py", "engines/sqlite.py"}),
         ("ssl", {"kernel/entropy.py"}),
     ],
 )
