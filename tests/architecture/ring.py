@@ -125,13 +125,14 @@ RING = (
     Trusted("ledger/totals.py", "book", 1, "Is a total that is rounded rounded up?"),
     Trusted("ledger/verifying.py", "book", 2, "Does verifying refuse what charging would have refused?"),
     Trusted(
-        "ledger/payment.py", "book", 3, "Does a charge that is found have to be for this question, and all of its cost?"
+        "ledger/payment.py", "book", 2, "Does a charge that is found have to be for this question, and all of its cost?"
     ),
     Trusted("ledger/starting.py", "book", 3, "Can anything lie beside a ledger that SQLite would obey?"),
     Trusted("ledger/pen.py", "book", 1, "Does an entry follow the newest that was read and checked?"),
     Trusted("ledger/forks.py", "book", 1, "Is every connection closed before a fork, while no thread uses it?"),
     Trusted("ledger/limits.py", "book", 1, "By how much may a sum be above its limit?"),
     Trusted("ledger/typed.py", "book", 1, "Is what an entry says of the kind a ledger writes?"),
+    Trusted("ledger/disk.py", "book", 1, "Is what was written on the disk before anybody builds on it?"),
     # ---- what a plan can say, and the SQL that is written for it
     Trusted(
         "plan/nodes.py", "language", 9, "What can a plan say at all? Are plans that differ told apart by their digest?"

@@ -436,6 +436,14 @@ PLANTED = (
         ("tests/ledger/test_anchor.py",),
     ),
     Mutant(
+        "disk-not-waited-for",
+        "ledger/disk.py",
+        "        os.fsync(descriptor)\n",
+        "        pass\n",
+        "after a power cut the anchor does not know of answers that were shown, and an older ledger passes",
+        ("tests/ledger/test_anchor.py",),
+    ),
+    Mutant(
         "anchor-locked-by-a-child",
         "ledger/anchor.py",
         "fcntl.flock(descriptor, fcntl.LOCK_UN)",
