@@ -102,13 +102,13 @@ def test_a_frame_whose_converter_fails_is_not_quoted() -> None:
 
     Failing.__module__, Failing.__name__ = "pandas.core", "DataFrame"
     with pytest.raises(DataUnreadable, match="of a kind DuckDB does not take") as failed:
-        typed(Failing(), ["x"])
+        typed(Failing(), ["x"], None)
     assert SECRET not in str(failed.value)
 
 
 def test_sparse_columns_read_like_dense_ones() -> None:
     frame = pd.DataFrame({"x": pd.arrays.SparseArray([0, 0, 7])})
-    assert typed(frame, ["x"]).column("x").to_pylist() == [0, 0, 7]
+    assert typed(frame, ["x"], None).column("x").to_pylist() == [0, 0, 7]
 
 
 @pytest.mark.parametrize(("imaginary", "text"), [(0, "1.5"), (1, None)])

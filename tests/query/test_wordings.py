@@ -57,6 +57,13 @@ SAMPLES: dict[str, tuple[Any, ...]] = {
     "ledger_replaced": (7,),
     "not_the_anchored": (7,),
     "not_a_file": ("ledger", "people.ledger"),
+    "journal_beside": ("people.ledger",),
+    "ledger_linked": ("people.ledger",),
+    "ledger_behind_link": ("people.ledger",),
+    "anchor_went_back": ("people.ledger.anchor",),
+    "anchor_of_sqlite": (),
+    "forked_meanwhile": (),
+    "forked_unnoticed": ("people.ledger",),
 }
 WORDINGS = {
     name: function

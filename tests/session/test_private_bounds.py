@@ -1,6 +1,7 @@
 """SUM, AVG and quantiles of columns without bounds: from the policy to the answer."""
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from pathlib import Path
@@ -63,7 +64,9 @@ def test_a_sum_finds_its_bounds_and_says_so(people: pd.DataFrame, tmp_path: Path
         ((low, high),) = [row["a"] for row in answer.interval(0.999999)]
         assert low <= people.age.mean() <= high
         assert isinstance(answer.rows[0]["s"], int)
-        assert "s: bounds 0 to 90 were found privately with 8.33 % of the spend; at most about " in answer.notes[0]
+        # Which of the edges above 90 it is, noise decides.
+        told = r"s: bounds 0 to \d+ were found privately with 8\.33 % of the spend; at most about "
+        assert re.match(told, answer.notes[0])
         assert answer.to_dict()["notes"] == list(answer.notes)
         assert next(charge["mechanism"] for charge in session.history()[0].releases) == "bounded_sum"
         again = session.ask("SELECT SUM(age) AS s, AVG(age) AS a FROM people", spend=1)

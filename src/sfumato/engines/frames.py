@@ -34,7 +34,8 @@ WIDEST = 8  # bytes
 def typed(frame: Any, names: Sequence[str], unit_id: str | None) -> object:
     """The declared columns of a frame, as something whose types an engine need not guess."""
     module = type(frame).__module__.partition(".")[0]
-    if (module, type(frame).__name__) not in FRAMES or type(getattr(frame, "format", None)).__name__ in GUESSING:
+    guessing = module == "pyarrow" and type(getattr(frame, "format", None)).__name__ in GUESSING
+    if (module, type(frame).__name__) not in FRAMES or guessing:
         raise frame_unknown(type(frame).__name__)
     try:
         match module:
