@@ -52,8 +52,8 @@ def not_a_file(what: str, example: str) -> UsageError:
 def journal_beside(path: str) -> LedgerDamaged:
     return LedgerDamaged(
         f"{path} lies beside the ledger, and SQLite would obey it.",
-        "No ledger has such a file; another program left it, or somebody did. Move it away, then run: "
-        "sfumato ledger verify POLICY",
+        "No ledger has such a file; another program left it, or somebody did. Move it away, then check the ledger "
+        "(sfumato ledger verify POLICY).",
     )
 
 
