@@ -52,7 +52,7 @@ def test_the_questions_of_the_page_get_the_right_answers(session: sf.Session) ->
         rows = session.ask(question, spend=PLENTY).rows
         assert [list(row) for row in rows] == [list(row) for row in expected]
         for row, right in zip(rows, expected, strict=True):
-            assert row == pytest.approx(right, abs=1e-4), question
+            assert row == pytest.approx(right, abs=1e-3), question  # its noise is some 1e-5, a wrong answer 1 away
 
 
 def test_the_refusals_of_the_page_are_refused_with_the_nearest_thing_that_works(session: sf.Session) -> None:
