@@ -28,7 +28,7 @@ import pytest
 import sfumato as sf
 from sfumato.engines import frames
 from sfumato.engines.arrange import look
-from sfumato.engines.cells import text_of
+from sfumato.engines.cells import id_of, text_of
 from sfumato.engines.duckdb import DuckDBEngine
 from sfumato.errors import DataUnreadable
 from sfumato.schema.columns import Category, Column, Date, Float, Int, Text
@@ -635,12 +635,18 @@ class Shown(datetime):
         return 5
 
 
+class Weighing(float):
+    def __float__(self) -> float:
+        raise RuntimeError("weighed")
+
+
 class Unsure(Decimal):
     def is_nan(self) -> bool:
         raise SystemExit("looked at")
 
 
 def test_cells_of_hostile_classes_say_what_their_built_in_type_holds() -> None:
+    assert [id_of(Weighing(0.5)), id_of(Weighing(2.0**60)), id_of(2.0**60 + 0j)] == ["0.5", None, None]
     cells = [Decoded(b"1"), Shown(2020, 2, 3), Unsure("1.50"), "x"]
     assert [text_of(cell) for cell in cells] == ["1", "2020-02-03 00:00:00", "1.5", "x"]
     with opened(pd.DataFrame({"x": objects(cells)}), Schema("data", Row(), {"x": Text()})) as engine:

@@ -28,9 +28,9 @@ def texts_of(cells: Iterable[object], *, ids: bool = False) -> "pa.Array[Any]":
 
 def id_of(cell: object) -> str | None:
     """The text of a person's id. A double from which on neighbouring whole numbers look alike is no id."""
-    if issubclass(type(cell), float | np.floating) and not issubclass(type(cell), np.longdouble):
-        return text_of(cell) if abs(float.__float__(float(cell))) < WHOLE_BELOW else None  # type: ignore[arg-type]
-    return text_of(cell)
+    kind, found = type(cell), text_of(cell)
+    double = issubclass(kind, float | complex | np.inexact) and not issubclass(kind, np.longdouble | np.clongdouble)
+    return None if found is not None and double and abs(float(found)) >= WHOLE_BELOW else found
 
 
 def text_of(cell: object) -> str | None:
