@@ -13,10 +13,10 @@ import numpy as np
 import sfumato as sf
 from benchmarks.measure import Report, medians
 from benchmarks.people import people
-from sfumato.engines.emit import emit
+from sfumato.engines.sql.counting import emit
 from sfumato.kernel.entropy import SystemEntropy
-from sfumato.kernel.mechanisms import DiscreteGaussian
-from sfumato.kernel.strategies import Strategy
+from sfumato.kernel.mechanisms.additive import DiscreteGaussian
+from sfumato.kernel.mechanisms.running import Strategy
 from sfumato.plan.parts import parts
 from sfumato.query.lines import running_totals
 from tests.tables import adult

@@ -7,10 +7,10 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.measure import Report
-from sfumato.kernel.bounds import BoundedSum, Weighed
 from sfumato.kernel.entropy import SystemEntropy
-from sfumato.kernel.mechanisms import DiscreteLaplace
-from sfumato.kernel.ranks import Cells
+from sfumato.kernel.mechanisms.additive import DiscreteLaplace
+from sfumato.kernel.mechanisms.found_bounds import BoundedSum, Weighed
+from sfumato.kernel.mechanisms.ranks import Cells
 from sfumato.plan.expressions import Column
 from sfumato.plan.nodes import Magnitudes
 from tests.tables import adult

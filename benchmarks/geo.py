@@ -10,8 +10,8 @@ from benchmarks.measure import Report, medians
 from sfumato.geo import planar, privtree, teaching, words
 from sfumato.geo.lattice import planar_geometric
 from sfumato.geo.tree import Box
-from sfumato.kernel.bulk import discrete_laplace
 from sfumato.kernel.entropy import SystemEntropy
+from sfumato.kernel.samplers import discrete_laplace
 from sfumato.simulate import Simulator
 
 LOCATIONS = 1_000_000

@@ -10,8 +10,8 @@ from scipy.stats import spearmanr
 
 from benchmarks.measure import Report, medians
 from sfumato import noise
-from sfumato.kernel.bulk import discrete_gaussian, discrete_laplace
 from sfumato.kernel.entropy import SystemEntropy
+from sfumato.kernel.samplers import discrete_gaussian, discrete_laplace
 
 OURS = 2_000_000
 THEIRS = 20_000

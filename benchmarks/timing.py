@@ -20,8 +20,7 @@ import pyarrow.parquet as pq
 import sfumato as sf
 import sfumato.session
 from benchmarks.measure import Report
-from sfumato.engines import canonical
-from sfumato.engines import duckdb as engine
+from sfumato.engines.duckdb import canonical, engine
 from sfumato.engines.ticks import next_tick
 
 ROWS = 2_000_000

@@ -18,7 +18,7 @@ SENSITIVE = (
     "tests/accounting/test_rounding.py",
     "tests/accounting/test_grid.py",
     "tests/accounting/test_pld.py::test_what_is_only_zcdp_covers_the_conversion_and_all_it_is_told_of",
-    "tests/kernel/test_bulk.py::test_elementary_functions_err_by_less_than_four_units_in_the_last_place",
+    "tests/kernel/test_samplers.py::test_elementary_functions_err_by_less_than_four_units_in_the_last_place",
     "tests/geo/test_globe.py::test_sine_and_cosine_err_by_less_than_the_proof_allows",
     "tests/local/test_shuffle.py",
 )

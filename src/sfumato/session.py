@@ -10,9 +10,9 @@ from types import TracebackType
 from typing import Any, Self
 
 from sfumato.engines.arrange import look
-from sfumato.engines.duckdb import DuckDBEngine
-from sfumato.engines.emit import emit
-from sfumato.engines.expressions import quoted
+from sfumato.engines.duckdb.engine import DuckDBEngine
+from sfumato.engines.sql.counting import emit
+from sfumato.engines.sql.expressions import quoted
 from sfumato.engines.ticks import leaving_at_a_tick
 from sfumato.errors import EngineFailed, UsageError, ledger_needed, missing_argument
 from sfumato.kernel.certify import Certified, certify

@@ -8,8 +8,8 @@ import pytest
 from sfumato.accounting import Event, compose, event
 from sfumato.accounting.events import MECHANISMS, plan
 from sfumato.errors import SfumatoError, UsageError
-from sfumato.kernel.choice import Exponential, PermuteAndFlip
-from sfumato.kernel.mechanisms import DiscreteGaussian, DiscreteLaplace
+from sfumato.kernel.mechanisms.additive import DiscreteGaussian, DiscreteLaplace
+from sfumato.kernel.mechanisms.choice import Exponential, PermuteAndFlip
 
 
 @pytest.mark.parametrize(

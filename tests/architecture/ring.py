@@ -88,15 +88,15 @@ RING = (
         "Does every declared group get noise of its own, also the absent ones? Is a receipt good for one release, of "
         "one plan? Are the inputs whole numbers?",
     ),
-    Trusted("kernel/mechanisms.py", "spine", 3, "Is Δ/ε the scale, and Δ²/2ρ the variance?"),
+    Trusted("kernel/mechanisms/additive.py", "spine", 3, "Is Δ/ε the scale, and Δ²/2ρ the variance?"),
     Trusted(
-        "kernel/bulk.py",
+        "kernel/samplers.py",
         "spine",
         7,
         "Where does a double decide, and by what margin may it? Does the time depend on the draw? (The specification "
-        "is `kernel/exact.py`, the proof `certified-inversion.md`.)",
+        "is `audit/exact.py`, the proof `certified-inversion.md`.)",
     ),
-    Trusted("kernel/lazy.py", "spine", 4, "What happens inside the margin? Do both ends of U's interval agree?"),
+    Trusted("kernel/borders.py", "spine", 4, "What happens inside the margin? Do both ends of U's interval agree?"),
     Trusted("kernel/entropy.py", "spine", 2, "Is there any source of randomness but OpenSSL's? Is every draw uniform?"),
     Trusted("kernel/cost.py", "spine", 4, "Which way is each rounding? (The proof: `zcdp-conversion.md`.)"),
     Trusted("ledger/terms.py", "spine", 4, "Which half of δ is converted, and which is kept for keys?"),
@@ -149,22 +149,27 @@ RING = (
         "plan/parts.py", "language", 6, "Does what is run move by what is certified? What is a person's bound in cells?"
     ),
     Trusted(
-        "engines/emit.py",
+        "engines/sql/counting.py",
         "language",
         24,
         "Is the clamp the last step before SUM? Does a person's share depend on that person alone? (The proof: "
         "`contribution-bounding.md`.)",
     ),
     Trusted(
-        "engines/expressions.py",
+        "engines/sql/expressions.py",
         "language",
         20,
         "Can any expression fail, or overflow, on one row? What do NULL and NaN do? (The proof: `lattice.md`.)",
     ),
     Trusted(
-        "engines/functions.py", "language", 8, "Can a function fail outside of what it is made for? Can a text be SQL?"
+        "engines/sql/functions.py",
+        "language",
+        8,
+        "Can a function fail outside of what it is made for? Can a text be SQL?",
     ),
-    Trusted("engines/relations.py", "language", 10, "Is every row of a source one person's? How many may a join make?"),
+    Trusted(
+        "engines/sql/sources.py", "language", 10, "Is every row of a source one person's? How many may a join make?"
+    ),
     Trusted("engines/arrange.py", "language", 6, "Is every group there, and every integer in its own place?"),
     # ---- what is declared, and what a cell says
     Trusted("schema/unit.py", "tables", 3, "Who is protected, and is every bound a whole number in its range?"),
@@ -184,31 +189,53 @@ RING = (
         "Do unit, budget and ledger come from the file as it says, and is every other word refused?",
     ),
     Trusted(
-        "engines/canonical.py",
+        "engines/duckdb/canonical.py",
         "tables",
         9,
         "Is each cell read by itself, whatever type its column has? Can one fail?",
     ),
-    Trusted("engines/cells.py", "tables", 4, "Does a text depend on its cell alone? Do equal numbers have one text?"),
-    Trusted("engines/frames.py", "tables", 4, "Does any cell decide the type of its column?"),
-    Trusted("engines/beside.py", "tables", 2, "Is a key of a lookup there once? Are ids of all tables alike?"),
-    Trusted("engines/sources.py", "tables", 4, "Can one row change how another row of a file is read?"),
     Trusted(
-        "engines/in_place.py", "tables", 4, "Can a file hold rows of several people in one, or fail on single rows?"
+        "engines/duckdb/cells.py", "tables", 4, "Does a text depend on its cell alone? Do equal numbers have one text?"
     ),
-    Trusted("engines/files.py", "tables", 2, "Can a row be read twice? Does the first line alone decide on columns?"),
-    Trusted("engines/sqlite.py", "tables", 1, "Is each cell read by itself, and a view refused?"),
-    Trusted("engines/tables.py", "tables", 1, "Does a failure say anything in the engine's words?"),
+    Trusted("engines/duckdb/frames.py", "tables", 4, "Does any cell decide the type of its column?"),
     Trusted(
-        "engines/duckdb.py", "tables", 4, "Can the engine reach a file, or decide by its statistics? How does it fail?"
+        "engines/duckdb/further_tables.py", "tables", 2, "Is a key of a lookup there once? Are ids of all tables alike?"
+    ),
+    Trusted("engines/duckdb/sources.py", "tables", 4, "Can one row change how another row of a file is read?"),
+    Trusted(
+        "engines/duckdb/in_place.py",
+        "tables",
+        4,
+        "Can a file hold rows of several people in one, or fail on single rows?",
+    ),
+    Trusted(
+        "engines/duckdb/files.py", "tables", 2, "Can a row be read twice? Does the first line alone decide on columns?"
+    ),
+    Trusted("engines/duckdb/sqlite.py", "tables", 1, "Is each cell read by itself, and a view refused?"),
+    Trusted("engines/duckdb/tables.py", "tables", 1, "Does a failure say anything in the engine's words?"),
+    Trusted(
+        "engines/duckdb/engine.py",
+        "tables",
+        4,
+        "Can the engine reach a file, or decide by its statistics? How does it fail?",
     ),
     # ---- mechanisms besides noise
-    Trusted("kernel/choice.py", "mechanism", 12, "Is the rate ε/2Δ, and ε/Δ only when all scores move alike?"),
-    Trusted("kernel/selection.py", "mechanism", 15, "Is every probability of a key exact and rounded down?"),
-    Trusted("kernel/ranks.py", "mechanism", 20, "Does a further row move no other, and no piece of a line share one?"),
-    Trusted("kernel/strategies.py", "mechanism", 8, "Is the norm that of the largest column?"),
     Trusted(
-        "kernel/bounds.py", "mechanism", 15, "Do noisy counts alone decide the bounds, and is the sum clamped to them?"
+        "kernel/mechanisms/choice.py", "mechanism", 12, "Is the rate ε/2Δ, and ε/Δ only when all scores move alike?"
+    ),
+    Trusted("kernel/mechanisms/keys.py", "mechanism", 15, "Is every probability of a key exact and rounded down?"),
+    Trusted(
+        "kernel/mechanisms/ranks.py",
+        "mechanism",
+        20,
+        "Does a further row move no other, and no piece of a line share one?",
+    ),
+    Trusted("kernel/mechanisms/running.py", "mechanism", 8, "Is the norm that of the largest column?"),
+    Trusted(
+        "kernel/mechanisms/found_bounds.py",
+        "mechanism",
+        15,
+        "Do noisy counts alone decide the bounds, and is the sum clamped to them?",
     ),
 )
 
@@ -217,13 +244,12 @@ NOT_TRUSTED: Mapping[str, str] = MappingProxyType(
     {
         "errors.py": "texts, made of what they are given",
         "visible.py": "control characters made visible in texts",
-        "kernel/exact.py": "the samplers to read: tests compare the fast ones with them, no answer is drawn from them",
         "ledger/history.py": "what a charge says to people, read from an entry that is in the book",
         "ledger/places.py": "refuses odd paths early; `Chain` opens a file by its full name, none without its anchor",
         "ledger/releases.py": "noisy integers as texts and back: what it makes of a release follows from that",
         "ledger/vouching.py": "the owner's own word for a ledger whose anchor was lost; no anchor is overruled",
         "ledger/wordings.py": "texts",
-        "engines/watchdog.py": "ends a query that takes too long; too early or never, the answer is refused or late",
+        "engines/duckdb/watchdog.py": "ends a query that takes too long; else the answer is refused or late",
         "engines/wordings.py": "texts",
         "schema/beside_wordings.py": "texts",
         "schema/draft.py": "a first policy for the owner, who reads and corrects it",
@@ -237,7 +263,6 @@ NOT_TRUSTED: Mapping[str, str] = MappingProxyType(
 
 # Not trusted, and covered all the same: the gate for the analyst's text, and all of the kernel and the ledger.
 COVERED_BESIDES = (
-    "kernel/exact.py",
     "ledger/history.py",
     "ledger/places.py",
     "ledger/releases.py",

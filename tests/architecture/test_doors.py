@@ -78,7 +78,7 @@ def _called(node: ast.Call) -> str:
     return node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
 
 
-@pytest.mark.parametrize("module", ["bulk", "lazy", "exact"])
+@pytest.mark.parametrize("module", ["samplers", "borders"])
 def test_only_mechanisms_use_samplers(module: str) -> None:
     folders = {name.split("/")[0] for name in importers(f"sfumato.kernel.{module}")}
     assert folders <= {"kernel", "noise", "local", "geo", "audit"}
@@ -90,8 +90,12 @@ def test_only_the_session_and_public_mechanisms_touch_the_systems_randomness() -
 
 
 def test_only_the_emitter_writes_sql_for_questions() -> None:
-    assert outside_audit(importers("sfumato.engines.emit.emit")) == {"session.py"}
-    assert outside_audit(importers("sfumato.engines.emit")) <= {"session.py", "engines/duckdb.py", "engines/spark.py"}
+    assert outside_audit(importers("sfumato.engines.sql.counting.emit")) == {"session.py"}
+    assert outside_audit(importers("sfumato.engines.sql.counting")) <= {
+        "session.py",
+        "engines/duckdb/engine.py",
+        "engines/spark.py",
+    }
 
 
 def test_only_engines_ledger_and_tour_execute_sql() -> None:
@@ -113,10 +117,18 @@ def test_the_analysts_text_is_parsed_in_nine_files() -> None:
 @pytest.mark.parametrize(
     ("package", "homes"),
     [
-        # The engine, and what brings tables in front of it; questions go through engines/duckdb.py alone.
-        ("duckdb", {"engines/duckdb.py", "engines/in_place.py", "engines/sources.py", "engines/tables.py"}),
+        # The engine, and what brings tables in front of it; questions go through engines/duckdb/engine.py alone.
+        (
+            "duckdb",
+            {
+                "engines/duckdb/engine.py",
+                "engines/duckdb/in_place.py",
+                "engines/duckdb/sources.py",
+                "engines/duckdb/tables.py",
+            },
+        ),
         # A ledger is written; a table in a SQLite file is only read, in another file that never meets a ledger.
-        ("sqlite3", {"ledger/chain.py", "ledger/layout.py", "engines/sqlite.py"}),
+        ("sqlite3", {"ledger/chain.py", "ledger/layout.py", "engines/duckdb/sqlite.py"}),
         ("ssl", {"kernel/entropy.py"}),
     ],
 )

@@ -8,7 +8,7 @@ import numpy as np
 
 import sfumato.noise as noise
 from sfumato.errors import UsageError
-from sfumato.kernel.selection import KeySelection
+from sfumato.kernel.mechanisms.keys import KeySelection
 from sfumato.noise.response import RandomisedResponse
 from sfumato.noise.sparse_vector import SparseVector
 from tests.contract.check_mechanism import Law, Spec, parameters

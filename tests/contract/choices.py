@@ -12,8 +12,8 @@ import numpy as np
 
 import sfumato.noise as noise
 from sfumato.errors import UsageError
-from sfumato.kernel.choice import Choice, Exponential, PermuteAndFlip
-from sfumato.kernel.ranks import Cells, RankChoice
+from sfumato.kernel.mechanisms.choice import Choice, Exponential, PermuteAndFlip
+from sfumato.kernel.mechanisms.ranks import Cells, RankChoice
 from sfumato.noise.ranking import NoisyMax, TopK
 from tests.contract.check_mechanism import Law, Spec, parameters
 from tests.kernel.laws import PRECISE, exp_minus

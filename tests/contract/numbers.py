@@ -11,7 +11,7 @@ import numpy as np
 
 import sfumato.noise as noise
 from sfumato.errors import UsageError
-from sfumato.kernel.mechanisms import DiscreteGaussian, DiscreteLaplace
+from sfumato.kernel.mechanisms.additive import DiscreteGaussian, DiscreteLaplace
 from sfumato.noise.stairs import DiscreteStaircase
 from tests.contract.check_mechanism import Law, Spec, parameters
 from tests.kernel.laws import PRECISE, exp_minus, gaussian_total, gaussian_weight, laplace_law, laplace_tail

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from sfumato.errors import UsageError
-from sfumato.kernel.mechanisms import DiscreteGaussian, DiscreteLaplace
+from sfumato.kernel.mechanisms.additive import DiscreteGaussian, DiscreteLaplace
 from tests.contract.answers import KEYS, RESPONSE
 from tests.contract.check_mechanism import (
     Spec,

@@ -46,10 +46,10 @@ def test_a_mechanism_without_a_contract_is_noticed() -> None:
 
 def test_every_class_of_the_kernel_that_draws_has_a_contract() -> None:
     drawing = set()
-    for module in pkgutil.iter_modules(sfumato.kernel.__path__):
-        for name, kind in vars(importlib.import_module(f"sfumato.kernel.{module.name}")).items():
+    for module in pkgutil.walk_packages(sfumato.kernel.__path__, "sfumato.kernel."):
+        for name, kind in vars(importlib.import_module(module.name)).items():
             if inspect.isclass(kind) and hasattr(kind, "draw") and kind.__module__.startswith("sfumato.kernel"):
                 drawing.add(name)
     assert {"DiscreteLaplace", "DiscreteGaussian", "Exponential", "PermuteAndFlip", "KeySelection"} <= drawing
-    # A sum whose bounds are found has five outputs: its law is in the audit and in tests/kernel/test_bounds.py.
+    # A sum whose bounds are found has five outputs: its law is in the audit and in tests/kernel/test_found_bounds.py.
     assert drawing - SPECS.keys() == {"BoundedSum"}

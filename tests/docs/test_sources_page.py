@@ -12,8 +12,8 @@ import pytest
 from sfumato import engines
 from sfumato.cli.main import run
 from sfumato.engines import wordings
-from sfumato.engines.files import KINDS
-from sfumato.engines.tables import DAMAGED
+from sfumato.engines.duckdb.files import KINDS
+from sfumato.engines.duckdb.tables import DAMAGED
 from sfumato.engines.ticks import TICKS_NS
 from sfumato.schema.limits import Limits
 from sfumato.schema.policy import SECTIONS

@@ -25,7 +25,7 @@ import numpy as np
 import pyarrow as pa
 
 from sfumato.engines.arrange import arrange
-from sfumato.engines.duckdb import DuckDBEngine
+from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.kernel.certify import certify
 from sfumato.plan.expressions import Arithmetic, Call, Case, Column, Comparison, Condition, Number, String
 from sfumato.plan.lattice import Lattice
@@ -46,8 +46,8 @@ from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person, Row, Unit
 from tests.reference import Reader, group_number
 
-NAMES = ("functions", "expressions", "relations", "emit")
-EMITTER = [importlib.import_module(f"sfumato.engines.{name}") for name in NAMES]
+NAMES = ("functions", "expressions", "sources", "counting")
+EMITTER = [importlib.import_module(f"sfumato.engines.sql.{name}") for name in NAMES]
 
 Emit = Callable[[Plan, Schema], str]
 Kind = dict[str, Any]  # one row, without its id
@@ -351,7 +351,7 @@ def _corners(shape: Shape) -> Iterator[list[tuple[int | None, Kind]]]:
 def twin(*changes: tuple[str, str]) -> Emit:
     """The emitter with some of its text changed: a broken twin."""
     source = "\n".join(inspect.getsource(module) for module in EMITTER)
-    source = re.sub(r"^from sfumato\.engines\.\w+ import [^\n]*$", "", source, flags=re.MULTILINE)
+    source = re.sub(r"^from sfumato\.engines\.sql\.\w+ import [^\n]*$", "", source, flags=re.MULTILINE)
     for right, wrong in changes:
         assert source.count(right) == 1, f"{right!r} occurs {source.count(right)} times in the emitter"
         source = source.replace(right, wrong)

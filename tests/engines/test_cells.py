@@ -26,10 +26,10 @@ import pyarrow.parquet
 import pytest
 
 import sfumato as sf
-from sfumato.engines import frames
 from sfumato.engines.arrange import look
-from sfumato.engines.cells import id_of, text_of
-from sfumato.engines.duckdb import DuckDBEngine
+from sfumato.engines.duckdb import frames
+from sfumato.engines.duckdb.cells import id_of, text_of
+from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.errors import DataUnreadable
 from sfumato.schema.columns import Category, Column, Date, Float, Int, Text
 from sfumato.schema.table import Schema
@@ -395,7 +395,7 @@ TWINS: dict[str, tuple[str, Any, str, str, str]] = {
 @pytest.mark.parametrize("name", TWINS)
 def test_a_broken_twin_is_flagged(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     broken, by, form, ordinary, odd = TWINS[name]
-    monkeypatch.setattr(f"sfumato.engines.{broken}", by)
+    monkeypatch.setattr(f"sfumato.engines.duckdb.{broken}", by)
     monkeypatch.setattr("tests.engines.test_cells.ODD", {odd: ODD[odd]})
     assert any(changed(form, ordinary, tmp_path).values())
 

@@ -20,9 +20,9 @@ import pyarrow.parquet
 import pytest
 
 from sfumato.engines.arrange import arrange
-from sfumato.engines.duckdb import DuckDBEngine, describe
-from sfumato.engines.emit import MOST_ROWS, emit
-from sfumato.engines.expressions import LARGEST_INTEGER
+from sfumato.engines.duckdb.engine import DuckDBEngine, describe
+from sfumato.engines.sql.counting import MOST_ROWS, emit
+from sfumato.engines.sql.expressions import LARGEST_INTEGER
 from sfumato.errors import DataUnreadable, EngineFailed, SfumatoError, UsageError
 from sfumato.plan.expressions import Column, Comparison, Condition, Number, String
 from sfumato.plan.lattice import LARGEST, Lattice
@@ -826,9 +826,9 @@ def test_more_rows_than_fit_give_no_answer(monkeypatch: pytest.MonkeyPatch) -> N
         schema_of(x=Float(0, 2)),
         Sum(Column("x"), Lattice(0, 2, 0)),
     )
-    monkeypatch.setattr("sfumato.engines.emit.MOST_ROWS", 3)
+    monkeypatch.setattr("sfumato.engines.sql.counting.MOST_ROWS", 3)
     assert answer(table, schema, total) == [(3,)]
-    monkeypatch.setattr("sfumato.engines.emit.MOST_ROWS", 2)
+    monkeypatch.setattr("sfumato.engines.sql.counting.MOST_ROWS", 2)
     with pytest.raises(EngineFailed, match="more rows than can be added up"):
         answer(table, schema, total)
     with pytest.raises(EngineFailed, match="more rows than can be added up"):

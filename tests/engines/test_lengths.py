@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.engines.duckdb import DuckDBEngine
+from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.errors import SfumatoError
 from sfumato.plan.expressions import Column as Column_
 from sfumato.plan.expressions import Matches, String

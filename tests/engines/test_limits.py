@@ -17,9 +17,9 @@ import pytest
 
 import sfumato as sf
 import sfumato.session
-from sfumato.engines.duckdb import DuckDBEngine
+from sfumato.engines.duckdb.engine import DuckDBEngine
+from sfumato.engines.duckdb.watchdog import at_most
 from sfumato.engines.ticks import SHORTEST_NS, STEPS_A_DOUBLING, TICKS_NS, leaving_at_a_tick, next_tick
-from sfumato.engines.watchdog import at_most
 from sfumato.errors import DataUnreadable, EngineFailed, UsageError
 from sfumato.schema.columns import Int, Text
 from sfumato.schema.limits import DEFAULT_SECONDS, Limits

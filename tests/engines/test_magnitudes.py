@@ -11,11 +11,12 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from sfumato.engines import arrange, emit
-from sfumato.engines.duckdb import DuckDBEngine
+from sfumato.engines import arrange
+from sfumato.engines.duckdb.engine import DuckDBEngine
+from sfumato.engines.sql import counting
 from sfumato.errors import SfumatoError
-from sfumato.kernel.bounds import Weighed
-from sfumato.kernel.ranks import MOST_ROWS
+from sfumato.kernel.mechanisms.found_bounds import Weighed
+from sfumato.kernel.mechanisms.ranks import MOST_ROWS
 from sfumato.plan.expressions import Arithmetic, Column, Number
 from sfumato.plan.nodes import Grid, ListedKey, Magnitudes, Measure, Plan, Quantiles, RangeKey, UnboundedSum
 from sfumato.plan.parts import parts
@@ -29,7 +30,7 @@ TENTH = Fraction(1, 10)
 
 
 def cells_of(
-    cells: Magnitudes, table: dict[str, Any], unit: Unit, keys: tuple[Any, ...] = (), emitter: Any = emit
+    cells: Magnitudes, table: dict[str, Any], unit: Unit, keys: tuple[Any, ...] = (), emitter: Any = counting
 ) -> list[Weighed]:
     columns: dict[str, Any] = {"n": Int(private_bounds=0.1), "x": Float(private_bounds=0.1)}
     columns |= {"copy": Int(0, 10**6), "letter": Category(["a", "b"])}
@@ -142,7 +143,7 @@ KINDS = [(letter, value) for letter in ("a", "b") for value in (-9, -2, 0, 1, 8,
 LETTERS = ListedKey(Column("letter"), ("a", "b"))
 
 
-def worst_moves(most_rows: int, emitter: Any = emit) -> tuple[float, float]:
+def worst_moves(most_rows: int, emitter: Any = counting) -> tuple[float, float]:
     """How far a person moves all counts, and all clamped sums at the worst bounds, over what is certified."""
     people = [person for count in range(1, 5) for person in combinations_with_replacement(KINDS, count)]
     table: dict[str, list[Any]] = {"copy": [], "letter": [], "n": [], "who": []}
@@ -176,4 +177,4 @@ def test_a_person_moves_counts_and_sums_by_what_is_certified_and_no_more(most_ro
     ],
 )
 def test_an_emitter_that_forgets_a_limit_is_caught(old: str, new: str) -> None:
-    assert max(worst_moves(2, mutant(emit, old, new))) > 1
+    assert max(worst_moves(2, mutant(counting, old, new))) > 1

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from sfumato.engines.duckdb import DuckDBEngine
+from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.errors import DataUnreadable
 from sfumato.schema.columns import Int, Text
 from sfumato.schema.table import Schema

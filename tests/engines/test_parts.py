@@ -16,12 +16,12 @@ import pytest
 
 from sfumato.audit.replay import integers_of
 from sfumato.engines.arrange import look
-from sfumato.engines.duckdb import DuckDBEngine
-from sfumato.engines.emit import emit
+from sfumato.engines.duckdb.engine import DuckDBEngine
+from sfumato.engines.sql.counting import emit
 from sfumato.kernel.certify import Certified, certify
 from sfumato.kernel.cost import Cost
 from sfumato.kernel.gate import Found
-from sfumato.kernel.ranks import Cells
+from sfumato.kernel.mechanisms.ranks import Cells
 from sfumato.plan.nodes import CountDistinct, CountRows, CountValues, Grid, OpenKey, Plan, Sum
 from sfumato.plan.parts import parts
 from sfumato.query.allocate import allocate

@@ -19,8 +19,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sfumato.engines.arrange import arrange
-from sfumato.engines.duckdb import DuckDBEngine
-from sfumato.engines.emit import emit
+from sfumato.engines.duckdb.engine import DuckDBEngine
+from sfumato.engines.sql.counting import emit
 from sfumato.errors import EngineFailed
 from sfumato.plan.expressions import (
     AllOf,

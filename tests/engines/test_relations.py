@@ -11,9 +11,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sfumato.engines.duckdb import DuckDBEngine
-from sfumato.engines.emit import emit
-from sfumato.engines.relations import write_source
+from sfumato.engines.duckdb.engine import DuckDBEngine
+from sfumato.engines.sql.counting import emit
+from sfumato.engines.sql.sources import write_source
 from sfumato.errors import EngineFailed, Refused
 from sfumato.kernel.certify import certify
 from sfumato.plan.expressions import Column, Comparison, Number

@@ -15,8 +15,9 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from sfumato.engines import sqlite, wordings
-from sfumato.engines.duckdb import DuckDBEngine, describe
+from sfumato.engines import wordings
+from sfumato.engines.duckdb import sqlite
+from sfumato.engines.duckdb.engine import DuckDBEngine, describe
 from sfumato.errors import DataUnreadable, EngineFailed, SfumatoError, UsageError
 from sfumato.schema.columns import Category, Float, Int, Text
 from sfumato.schema.table import Schema

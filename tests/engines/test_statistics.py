@@ -9,8 +9,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from sfumato.engines.arrange import arrange
-from sfumato.engines.duckdb import DuckDBEngine
-from sfumato.engines.emit import emit
+from sfumato.engines.duckdb.engine import DuckDBEngine
+from sfumato.engines.sql.counting import emit
 from sfumato.plan.expressions import AllOf, Arithmetic, Column, Comparison, Condition, IsNull, Not, Number
 from sfumato.plan.lattice import Lattice
 from sfumato.plan.nodes import CentredSum, CountRows, CountValues, Measure, Plan, Sum

@@ -8,12 +8,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sfumato.engines import in_place, sqlite
-from sfumato.engines.cells import text_of
-from sfumato.engines.duckdb import describe
-from sfumato.engines.files import beginning, header, listing
-from sfumato.engines.frames import typed
-from sfumato.engines.tables import unreadable
+from sfumato.engines.duckdb import in_place, sqlite
+from sfumato.engines.duckdb.cells import text_of
+from sfumato.engines.duckdb.engine import describe
+from sfumato.engines.duckdb.files import beginning, header, listing
+from sfumato.engines.duckdb.frames import typed
+from sfumato.engines.duckdb.tables import unreadable
 from sfumato.errors import DataUnreadable
 from sfumato.schema.columns import Int
 from sfumato.schema.table import Schema

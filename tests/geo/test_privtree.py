@@ -177,7 +177,7 @@ def test_the_interval_is_not_idle() -> None:
 
 @pytest.mark.parametrize(("scale", "leaves"), [(Fraction(5, 3), 1), (Fraction(5, 3), 7), (Fraction(20), 40)])
 def test_the_quantile_of_summed_noise(scale: Fraction, leaves: int) -> None:
-    from sfumato.kernel.bulk import discrete_laplace
+    from sfumato.kernel.samplers import discrete_laplace
 
     sums = discrete_laplace(scale, 200_000 * leaves, source(f"sums {scale} {leaves}")).reshape(-1, leaves).sum(axis=1)
     for miss in (0.2, 0.025):

@@ -10,7 +10,7 @@ from sfumato.errors import Refused, UsageError
 from sfumato.kernel import certify as certify_module
 from sfumato.kernel.certify import MOST_GROUPS, CertifiedRelease, Sensitivity, certify
 from sfumato.kernel.cost import Cost
-from sfumato.kernel.mechanisms import DiscreteGaussian, DiscreteLaplace
+from sfumato.kernel.mechanisms.additive import DiscreteGaussian, DiscreteLaplace
 from sfumato.plan.expressions import (
     AllOf,
     AnyOf,

@@ -17,12 +17,12 @@ from sfumato.kernel.certify import (
     certify,
     strategy_of,
 )
-from sfumato.kernel.choice import Exponential, PermuteAndFlip
 from sfumato.kernel.cost import Cost
-from sfumato.kernel.mechanisms import DiscreteGaussian, DiscreteLaplace
-from sfumato.kernel.ranks import RankChoice, root_below
-from sfumato.kernel.selection import KeySelection
-from sfumato.kernel.strategies import Strategy
+from sfumato.kernel.mechanisms.additive import DiscreteGaussian, DiscreteLaplace
+from sfumato.kernel.mechanisms.choice import Exponential, PermuteAndFlip
+from sfumato.kernel.mechanisms.keys import KeySelection
+from sfumato.kernel.mechanisms.ranks import RankChoice, root_below
+from sfumato.kernel.mechanisms.running import Strategy
 from sfumato.plan.expressions import Column
 from sfumato.plan.nodes import (
     CountDistinct,

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from sfumato.engines.emit import emit
-from sfumato.engines.expressions import Writer
+from sfumato.engines.sql.counting import emit
+from sfumato.engines.sql.expressions import Writer
 from sfumato.errors import Refused
 from sfumato.kernel.certify import certify
 from sfumato.plan.expressions import (
@@ -217,7 +217,7 @@ ROWS: tuple[tuple[Any, ...], ...] = (
 
 
 def connect() -> duckdb.DuckDBPyConnection:
-    """The rows together as "people", and each alone as "people0" and so on, typed as `engines.canonical` types them."""
+    """The rows together as "people", and each alone as "people0" and so on, typed as `duckdb.canonical` does."""
     connection = duckdb.connect(":memory:", config={"threads": 1})
     tables = {"people": ROWS, "nobody": ()} | {f"people{place}": (row,) for place, row in enumerate(ROWS)}
     for name, rows in tables.items():

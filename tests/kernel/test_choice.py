@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sfumato.kernel import choice
-from sfumato.kernel.choice import Choice, Exponential, PermuteAndFlip
+from sfumato.kernel.mechanisms import choice
+from sfumato.kernel.mechanisms.choice import Choice, Exponential, PermuteAndFlip
 from tests.entropy import ScriptedEntropy, SeededEntropy
 from tests.kernel.laws import PRECISE, bounds_of_exp_minus, chi_square, decimal, exp_minus, mutant
 

@@ -181,7 +181,7 @@ def test_seeds_change_nothing() -> None:
         import numpy as np
         from fractions import Fraction
         from sfumato.kernel.entropy import SystemEntropy
-        from sfumato.kernel.mechanisms import DiscreteLaplace
+        from sfumato.kernel.mechanisms.additive import DiscreteLaplace
 
         law, drawn = DiscreteLaplace(Fraction(10) ** 12), []
         for _ in range(1000):

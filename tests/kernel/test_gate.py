@@ -12,8 +12,8 @@ from sfumato.errors import ReceiptUsed, Refused
 from sfumato.kernel import gate
 from sfumato.kernel.certify import MOST_GROUPS, Certified, certify
 from sfumato.kernel.gate import Found, Receipt, Release, release
-from sfumato.kernel.ranks import Cells
-from sfumato.kernel.strategies import Strategy
+from sfumato.kernel.mechanisms.ranks import Cells
+from sfumato.kernel.mechanisms.running import Strategy
 from sfumato.plan.expressions import Column
 from sfumato.plan.nodes import Cumulative, Grid, Histogram, MostFrequent, OpenKey, Quantiles, RangeKey, Selection, Sum
 from tests.entropy import ScriptedEntropy, SeededEntropy

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sfumato.kernel import ranks
-from sfumato.kernel.ranks import FARTHEST, MOST_LEVELS, MOST_ROWS, Cells, RankChoice, root_below
+from sfumato.kernel.mechanisms import ranks
+from sfumato.kernel.mechanisms.ranks import FARTHEST, MOST_LEVELS, MOST_ROWS, Cells, RankChoice, root_below
 from tests.entropy import ScriptedEntropy, SeededEntropy
 from tests.kernel.laws import mutant
 from tests.kernel.test_ranks import ENDS, HALF, MEDIAN, THREE, TWO, cells, choice

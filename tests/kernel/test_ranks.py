@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sfumato.kernel import ranks
-from sfumato.kernel.ranks import Cells, RankChoice
+from sfumato.kernel.mechanisms import ranks
+from sfumato.kernel.mechanisms.ranks import Cells, RankChoice
 from tests.entropy import SeededEntropy
 from tests.kernel.laws import PRECISE, chi_square, decimal, exp_minus, mutant
 

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from sfumato.kernel import choice, exact, mechanisms
+from sfumato.audit import exact
+from sfumato.kernel.mechanisms import additive, choice
 
 ROOT = Path(__file__).parents[2]
-MECHANISMS = (mechanisms.DiscreteLaplace, mechanisms.DiscreteGaussian, choice.Exponential, choice.PermuteAndFlip)
+MECHANISMS = (additive.DiscreteLaplace, additive.DiscreteGaussian, choice.Exponential, choice.PermuteAndFlip)
 SAMPLERS = (exact.discrete_laplace, exact.discrete_gaussian)
 
 

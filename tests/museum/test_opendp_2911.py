@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sfumato.kernel.choice import Choice, Exponential, PermuteAndFlip
+from sfumato.kernel.mechanisms.choice import Choice, Exponential, PermuteAndFlip
 from tests.entropy import SeededEntropy
 from tests.kernel.laws import chi_square
 

@@ -11,7 +11,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.engines.arrange import arrange
-from sfumato.engines.duckdb import DuckDBEngine
+from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.errors import Refused
 from sfumato.kernel.certify import certify
 from sfumato.kernel.gate import Receipt, release

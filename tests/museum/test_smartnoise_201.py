@@ -10,7 +10,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.engines.arrange import arrange
-from sfumato.engines.duckdb import DuckDBEngine
+from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.kernel.cost import Cost
 from sfumato.schema.table import Schema
 from tests.engines.brute_force import twin

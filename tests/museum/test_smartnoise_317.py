@@ -11,7 +11,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.errors import Refused
-from sfumato.kernel.mechanisms import DiscreteGaussian, DiscreteLaplace
+from sfumato.kernel.mechanisms.additive import DiscreteGaussian, DiscreteLaplace
 from sfumato.plan.expressions import Column
 from sfumato.plan.lattice import Lattice
 from sfumato.plan.nodes import CentredSum, Sum

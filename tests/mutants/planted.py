@@ -4,10 +4,10 @@ from tests.mutants.mutant import Mutant
 from tests.mutants.planted_language import LANGUAGE
 from tests.mutants.planted_tables import TABLES
 
-FOUND = "tests/kernel/test_bounds.py"
+FOUND = "tests/kernel/test_found_bounds.py"
 CERTIFY, SENSITIVITY = "tests/kernel/test_certify.py", "tests/threats/test_sensitivity.py"
 WORST = SENSITIVITY + "::test_the_worst_change_is_the_certified_one"
-BULK, GATE, LEDGER = "tests/kernel/test_bulk.py", "tests/kernel/test_gate.py", "tests/ledger/test_ledger.py"
+BULK, GATE, LEDGER = "tests/kernel/test_samplers.py", "tests/kernel/test_gate.py", "tests/ledger/test_ledger.py"
 TICKS = "tests/engines/test_limits.py::test_a_session_answers_and_fails_at_ticks"
 CELLS, LENGTHS = "tests/engines/test_cells.py", "tests/engines/test_lengths.py"
 READ, PEOPLE = CELLS + "::test_no_cell_changes_how_others_are_read", CELLS + "::test_no_id_makes_others_other_people"
@@ -62,31 +62,31 @@ PLANTED = (
     # ---- the noise
     Mutant(
         "scale-inverted",
-        "kernel/mechanisms.py",
+        "kernel/mechanisms/additive.py",
         "return discrete_laplace(self.scale, count, entropy)",
         "return discrete_laplace(1 / self.scale, count, entropy)",
         "scale ε/Δ in place of Δ/ε: the smaller the ε, the less noise",
-        ("tests/kernel/test_mechanisms.py", "tests/statistics/test_audit.py"),
+        ("tests/kernel/test_additive.py", "tests/statistics/test_audit.py"),
     ),
     Mutant(
         "deviation-for-variance",
-        "kernel/mechanisms.py",
+        "kernel/mechanisms/additive.py",
         "return discrete_gaussian(self.variance, count, entropy)",
         "return discrete_gaussian(Fraction(self.deviation()), count, entropy)",
         "Gaussian noise of deviation √σ in place of σ",
-        ("tests/kernel/test_mechanisms.py", "tests/statistics/test_audit.py"),
+        ("tests/kernel/test_additive.py", "tests/statistics/test_audit.py"),
     ),
     Mutant(
         "gaussian-price-linear",
-        "kernel/mechanisms.py",
+        "kernel/mechanisms/additive.py",
         "return sensitivity**2 / (2 * self.variance)",
         "return sensitivity / (2 * self.variance)",
         "ρ = Δ/(2σ²) in place of Δ²/(2σ²): a sum of large numbers costs next to nothing",
-        ("tests/kernel/test_mechanisms.py", CERTIFY),
+        ("tests/kernel/test_additive.py", CERTIFY),
     ),
     Mutant(
         "noise-never-negative",
-        "kernel/bulk.py",
+        "kernel/samplers.py",
         "sign = -(words & np.uint64(1)).view(np.int64)",
         "sign = -(words & np.uint64(0)).view(np.int64)",
         "an answer is never below the truth, so the smaller neighbour is ruled out with certainty",
@@ -94,7 +94,7 @@ PLANTED = (
     ),
     Mutant(
         "zero-drawn-twice",
-        "kernel/bulk.py",
+        "kernel/samplers.py",
         "offset = -t * log((1 + exp(-1 / t)) / 2) if two_sided and t else 0.0",
         "offset = 0.0",
         "plus and minus zero are both kept: the truth itself is told twice as often as ε allows",
@@ -102,7 +102,7 @@ PLANTED = (
     ),
     Mutant(
         "geometric-off-by-one",
-        "kernel/bulk.py",
+        "kernel/samplers.py",
         "position += offset\n",
         "position += offset + 1\n",
         "noise is never 0, so every answer rules out one value with certainty",
@@ -110,7 +110,7 @@ PLANTED = (
     ),
     Mutant(
         "tail-cut-off",
-        "kernel/bulk.py",
+        "kernel/samplers.py",
         "doubtful = uniform < TAIL",
         "doubtful = uniform <= 0",
         "far noise comes from too few bits: some values of the tail are never drawn, and their absence tells",
@@ -118,7 +118,7 @@ PLANTED = (
     ),
     Mutant(
         "gaussian-too-narrow",
-        "kernel/bulk.py",
+        "kernel/samplers.py",
         "_acceptable(candidates, variance / scale, 2 * variance, entropy)",
         "_acceptable(candidates, variance / scale, variance, entropy)",
         "candidates far from the middle are thrown away too often: less noise than was paid for",
@@ -126,11 +126,11 @@ PLANTED = (
     ),
     Mutant(
         "boundary-decided-early",
-        "kernel/lazy.py",
+        "kernel/borders.py",
         "if prefix + 1 <= target - margin:",
         "if prefix <= target - margin:",
         "a uniform number that shares its first bits with the boundary always falls below it: the law is not exact",
-        ("tests/kernel/test_lazy.py",),
+        ("tests/kernel/test_borders.py",),
     ),
     Mutant(
         "randomness-inherited-by-a-fork",
@@ -176,7 +176,7 @@ PLANTED = (
     # ---- choosing and showing keys
     Mutant(
         "choice-without-factor-two",
-        "kernel/choice.py",
+        "kernel/mechanisms/choice.py",
         "return self.epsilon / self.sensitivity / (1 if self.monotone else 2)",
         "return self.epsilon / self.sensitivity",
         "scores that move against each other cost 2ε where ε was paid",
@@ -184,7 +184,7 @@ PLANTED = (
     ),
     Mutant(
         "first-success-wins",
-        "kernel/choice.py",
+        "kernel/mechanisms/choice.py",
         "return int(winners[entropy.below(len(winners))])",
         "return int(winners[0])",
         "no random order: a candidate behind the best one is never chosen, which tells who is best",
@@ -192,19 +192,19 @@ PLANTED = (
     ),
     Mutant(
         "key-of-one-unit-as-of-two",
-        "kernel/selection.py",
+        "kernel/mechanisms/keys.py",
         "places = np.clip(units, 0, table.certain)",
         "places = np.clip(units + 1, 0, table.certain)",
         "a key that one person holds is shown with more than δ",
-        ("tests/kernel/test_selection.py",),
+        ("tests/kernel/test_keys.py",),
     ),
     Mutant(
         "epsilon-for-every-key",
-        "kernel/selection.py",
+        "kernel/mechanisms/keys.py",
         "growth = growth_below(epsilon / max_groups, bits)",
         "growth = growth_below(epsilon, bits)",
         "a person with max_groups keys costs max_groups times ε",
-        ("tests/kernel/test_selection.py",),
+        ("tests/kernel/test_keys.py",),
     ),
     # ---- the price and the budget
     Mutant(
@@ -502,7 +502,7 @@ PLANTED = (
     # ---- the SQL that an engine sees
     Mutant(
         "arithmetic-not-clamped",
-        "engines/expressions.py",
+        "engines/sql/expressions.py",
         '        real = written if self._is_real(node) else f"CAST({written} AS DOUBLE)"\n',
         '        real = written if self._is_real(node) else f"CAST({written} AS DOUBLE)"\n'
         "        if isinstance(node, Arithmetic):\n"
@@ -512,7 +512,7 @@ PLANTED = (
     ),
     Mutant(
         "rows-bounded-in-each-group",
-        "engines/emit.py",
+        "engines/sql/counting.py",
         'total, many = ("n", "1") if not plan.keys else ("SUM(n) OVER person", "COUNT(*) OVER person")',
         'total, many = ("n", "1")',
         "a person adds max_rows rows to each of max_groups groups",
@@ -520,7 +520,7 @@ PLANTED = (
     ),
     Mutant(
         "counted-values-not-bounded",
-        "engines/emit.py",
+        "engines/sql/counting.py",
         'return f"CASE WHEN c{i} > most THEN most ELSE c{i} END"',
         'return f"c{i}"',
         "COUNT(x) counts all rows of a person, however many",
@@ -528,7 +528,7 @@ PLANTED = (
     ),
     Mutant(
         "centred-at-the-lower-bound",
-        "engines/emit.py",
+        "engines/sql/counting.py",
         'f"SUM(v{i}) - {huge(lattice.centre)} * COUNT(v{i}) AS s{i}"',
         'f"SUM(v{i}) - {huge(lattice.lower)} * COUNT(v{i}) AS s{i}"',
         "a person moves a centred sum by the whole width, its noise covers half of it",
@@ -536,7 +536,7 @@ PLANTED = (
     ),
     Mutant(
         "rows-without-id-kept",
-        "engines/emit.py",
+        "engines/sql/counting.py",
         "f'{person} IS NOT NULL'",
         "'TRUE'",
         "a person whose id is missing in some rows counts twice",
@@ -544,7 +544,7 @@ PLANTED = (
     ),
     Mutant(
         "undeclared-key-numbered",
-        "engines/emit.py",
+        "engines/sql/counting.py",
         'return f"CASE WHEN {written} BETWEEN {low} AND {high} THEN {position} END"',
         "return position",
         "a row outside the declared keys makes the question fail: the failure tells that it is there",
@@ -552,7 +552,7 @@ PLANTED = (
     ),
     Mutant(
         "quote-not-doubled",
-        "engines/functions.py",
+        "engines/sql/functions.py",
         'return "\'" + string.replace("\'", "\'\'") + "\'"',
         "return f\"'{string}'\"",
         "a text in WHERE ends the literal and goes on as SQL of the analyst's",
@@ -561,7 +561,7 @@ PLANTED = (
     # ---- bounds that are found
     Mutant(
         "found-sum-noise-for-one-step",
-        "kernel/bounds.py",
+        "kernel/mechanisms/found_bounds.py",
         "sensitivity = self.rows * max(most, 1)",
         "sensitivity = self.rows",
         "a sum of values up to 100,000 gets the noise of a count",
@@ -569,7 +569,7 @@ PLANTED = (
     ),
     Mutant(
         "finding-is-free",
-        "kernel/bounds.py",
+        "kernel/mechanisms/found_bounds.py",
         "return laplace.epsilon(self.rows) + self.adding",
         "return self.adding",
         "the histogram that finds the bounds is not paid for",
@@ -577,7 +577,7 @@ PLANTED = (
     ),
     Mutant(
         "clipped-cells-count-with-their-sums",
-        "kernel/bounds.py",
+        "kernel/mechanisms/found_bounds.py",
         "total += found if edges[abs(place - middle) - 1] <= abs(most) else count * most",
         "total += found",
         "a value beyond the bounds found moves the sum by all of itself",
@@ -586,7 +586,7 @@ PLANTED = (
     # ---- cells, quantiles, running totals, keys that are discovered
     Mutant(
         "slope-of-the-smaller-side",
-        "kernel/ranks.py",
+        "kernel/mechanisms/ranks.py",
         "slope = max(node.inside.numerator, node.inside.denominator - node.inside.numerator)",
         "slope = min(node.inside.numerator, node.inside.denominator - node.inside.numerator)",
         "the 90th hundredth is chosen nine times as sharply as its ε allows",
@@ -594,7 +594,7 @@ PLANTED = (
     ),
     Mutant(
         "quantile-without-max-rows",
-        "kernel/ranks.py",
+        "kernel/mechanisms/ranks.py",
         "Fraction(slope * self.rows)",
         "Fraction(slope)",
         "a person with many rows moves a quantile like one row would",
@@ -602,7 +602,7 @@ PLANTED = (
     ),
     Mutant(
         "bars-for-nothing",
-        "kernel/ranks.py",
+        "kernel/mechanisms/ranks.py",
         "return sum(self.estimates) + 2 * sum(self.bars, Fraction(0))",
         "return sum(self.estimates, Fraction(0))",
         "error bars of quantiles look at the rows and are not paid for",
@@ -610,7 +610,7 @@ PLANTED = (
     ),
     Mutant(
         "rows-moved-to-make-room",
-        "kernel/ranks.py",
+        "kernel/mechanisms/ranks.py",
         "order[number]",
         "number * parts // np.repeat(counts, counts)",
         "a row more moves the other rows of its cell, some of them into another piece",
@@ -618,7 +618,7 @@ PLANTED = (
     ),
     Mutant(
         "shift-without-end",
-        "kernel/ranks.py",
+        "kernel/mechanisms/ranks.py",
         "return min(self.enclosing(node) + self.miss(self.bars[node.depth], node.slope), FARTHEST)",
         "return self.enclosing(node) + self.miss(self.bars[node.depth], node.slope)",
         "with a tiny ε scores overflow: where they do depends on the rows, and the answer fails after it was paid",
@@ -626,7 +626,7 @@ PLANTED = (
     ),
     Mutant(
         "runs-count-once",
-        "kernel/choice.py",
+        "kernel/mechanisms/choice.py",
         "            weights *= alike\n",
         "            weights *= 1\n",
         "an empty stretch of the line is chosen like a single place: the law is no longer the one that was proved",
@@ -634,11 +634,11 @@ PLANTED = (
     ),
     Mutant(
         "first-entry-of-a-column",
-        "kernel/strategies.py",
+        "kernel/mechanisms/running.py",
         "squared = int((_roots(self.size) ** 2).sum())",
         "squared = int(_roots(self.size)[0]) ** 2",
         "a row counts in every later sum of a running total and is protected in the first of them",
-        ("tests/kernel/test_strategies.py::test_norms_of_columns_by_brute_force",),
+        ("tests/kernel/test_running.py::test_norms_of_columns_by_brute_force",),
     ),
     Mutant(
         "people-in-one-group",
@@ -733,7 +733,7 @@ PLANTED = (
     # ---- how a cell is read
     Mutant(
         "objects-guessed",
-        "engines/frames.py",
+        "engines/duckdb/frames.py",
         "    return _objects(series, is_id)\n",
         "    return pa.array(series.map(str)) if series.map(type).nunique() > 1 else pa.array(series)\n",
         "one cell decides the type of its column, and with it what everybody else's cells say",
@@ -741,7 +741,7 @@ PLANTED = (
     ),
     Mutant(
         "texts-of-numbers-by-type",
-        "engines/cells.py",
+        "engines/duckdb/cells.py",
         "return str(int(number)) if abs(number) < WHOLE_BELOW and number == int(number) else float.__repr__(number)",
         "return float.__repr__(number)",
         "one missing value turns everybody's 1 into 1.0, another group",
@@ -749,7 +749,7 @@ PLANTED = (
     ),
     Mutant(
         "halves-by-type",
-        "engines/canonical.py",
+        "engines/duckdb/canonical.py",
         "is_real = f\"abs({real}) < {WHOLE_BELOW} OR contains({written}, '.') OR contains(lower({written}), 'e')\"",
         'is_real = "FALSE"',
         "one odd cell turns everybody's 2.5 from 2 into 3",
@@ -757,7 +757,7 @@ PLANTED = (
     ),
     Mutant(
         "ids-merged",
-        "engines/canonical.py",
+        "engines/duckdb/canonical.py",
         'return f"CASE WHEN abs({_double(name, physical)}) < {WHOLE_BELOW} THEN {_text(name, physical)} END"',
         "return _text(name, physical)",
         "ids that a column of doubles no longer tells apart are one person, bounded like one",
@@ -765,7 +765,7 @@ PLANTED = (
     ),
     Mutant(
         "groups-chosen-by-type",
-        "engines/emit.py",
+        "engines/sql/counting.py",
         'ORDER BY hash(CAST(u AS VARCHAR), {groups}, "',
         'ORDER BY hash(u, {groups}, "',
         "one odd id changes the type of all, and everybody is placed into other groups",
@@ -773,7 +773,7 @@ PLANTED = (
     ),
     Mutant(
         "ids-of-the-first-type",
-        "engines/canonical.py",
+        "engines/duckdb/canonical.py",
         "if column is None and schema.tables:",
         "if column is None and not schema.tables:",
         "one odd id in a table makes everybody's ids in another one different from theirs, or nobody's",
@@ -781,7 +781,7 @@ PLANTED = (
     ),
     Mutant(
         "numbers-hashed-by-width",
-        "engines/canonical.py",
+        "engines/duckdb/canonical.py",
         'return f"CAST({name} AS BIGINT)" if physical in NARROW else name',
         "return name",
         "one large number widens its column, and other values of everybody else are counted",
@@ -789,7 +789,7 @@ PLANTED = (
     ),
     Mutant(
         "times-not-looked-at",
-        "engines/canonical.py",
+        "engines/duckdb/canonical.py",
         'if physical[name] not in (*WHOLE, *REAL, "BOOLEAN")',
         "if any(kind in physical[name] for kind in TEXTUAL)",
         "one time that cannot be converted makes a paid question fail, or not, by who is there",
@@ -797,7 +797,7 @@ PLANTED = (
     ),
     Mutant(
         "texts-of-any-length",
-        "engines/canonical.py",
+        "engines/duckdb/canonical.py",
         'f"CASE WHEN strlen({written}) > {4 * longest} THEN NULL "',
         'f"CASE WHEN strlen({written}) > {4 * longest} THEN {written} "',
         "a book in one cell takes a thousand times as long to work on as any other text",
@@ -805,7 +805,7 @@ PLANTED = (
     ),
     Mutant(
         "categories-of-any-length",
-        "engines/canonical.py",
+        "engines/duckdb/canonical.py",
         "<= {most} THEN {_text(name, physical)} END",
         "<= 1e9 THEN {_text(name, physical)} END",
         "a book in a cell of a category takes a thousand times as long to work on as any other",
@@ -878,7 +878,7 @@ PLANTED = (
     ),
     Mutant(
         "lookup-with-repeated-keys",
-        "engines/relations.py",
+        "engines/sql/sources.py",
         "_one_row_a_key(table, schema.lookups[table].key, taken)",
         "write_source(table, schema)",
         "a key that a public table holds twice counts a person twice, with the noise of once",

@@ -87,7 +87,7 @@ LANGUAGE = (
     # ---- the SQL, and what comes back
     Mutant(
         "one-row-for-each-value",
-        "engines/relations.py",
+        "engines/sql/sources.py",
         "FROM ({inner}) GROUP BY u)",
         "FROM ({inner}) GROUP BY u, v0)",
         "a person is as many rows as they have values, each protected as if it were a person",

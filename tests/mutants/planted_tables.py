@@ -2,7 +2,11 @@
 
 from tests.mutants.mutant import Mutant
 
-DUCKDB, FILES, BESIDE = "tests/engines/test_duckdb.py", "tests/engines/test_sources.py", "tests/engines/test_beside.py"
+DUCKDB, FILES, BESIDE = (
+    "tests/engines/test_duckdb.py",
+    "tests/engines/test_sources.py",
+    "tests/engines/test_further_tables.py",
+)
 DECLARED = "tests/schema/test_declarations.py"
 
 TABLES = (
@@ -66,7 +70,7 @@ TABLES = (
     # ---- tables
     Mutant(
         "ids-as-they-come",
-        "engines/beside.py",
+        "engines/duckdb/further_tables.py",
         'alike = f"CAST({unit_id} AS VARCHAR) AS',
         'alike = f"{unit_id} AS',
         "what is compared with ids of the first table is cast to their type, and fails on the rows where it cannot be",
@@ -74,7 +78,7 @@ TABLES = (
     ),
     Mutant(
         "keys-of-lookups-unchecked",
-        "engines/beside.py",
+        "engines/duckdb/further_tables.py",
         "    if repeated:\n",
         "    if len(repeated) > 1:\n",
         "a key that is there twice makes two rows of one, and their protection covers one",
@@ -82,7 +86,7 @@ TABLES = (
     ),
     Mutant(
         "statistics-believed",
-        "engines/duckdb.py",
+        "engines/duckdb/engine.py",
         'DISTRUSTED = "statistics_propagation,filter_pushdown,join_filter_pushdown"',
         'DISTRUSTED = "join_filter_pushdown"',
         "what the other rows hold decides whether somebody's NaN is a number",
@@ -90,7 +94,7 @@ TABLES = (
     ),
     Mutant(
         "failures-in-the-engines-words",
-        "engines/duckdb.py",
+        "engines/duckdb/engine.py",
         "                raise engine_failed() from None\n",
         "                raise\n",
         "the engine's message quotes the value it could not take",
@@ -98,7 +102,7 @@ TABLES = (
     ),
     Mutant(
         "files-within-reach",
-        "engines/duckdb.py",
+        "engines/duckdb/engine.py",
         '            "enable_external_access = false",\n',
         "",
         "whatever becomes SQL can read every file of this machine",
@@ -106,7 +110,7 @@ TABLES = (
     ),
     Mutant(
         "separator-by-all-lines",
-        "engines/files.py",
+        "engines/duckdb/files.py",
         "            first = lines.readline()\n",
         "            first = lines.read()\n",
         "one cell full of semicolons decides how everybody's line is read",
@@ -114,7 +118,7 @@ TABLES = (
     ),
     Mutant(
         "links-followed",
-        "engines/files.py",
+        "engines/duckdb/files.py",
         "if any(entry.is_symlink() for entry in found):",
         "if not found:",
         "a link beside its file counts every row twice, and its protection covers one",
@@ -122,7 +126,7 @@ TABLES = (
     ),
     Mutant(
         "texts-not-looked-at",
-        "engines/in_place.py",
+        "engines/duckdb/in_place.py",
         "                    execute(self._doubtful)\n",
         "                    pass\n",
         "bytes that are no text let exactly those questions fail that read their row",
@@ -130,7 +134,7 @@ TABLES = (
     ),
     Mutant(
         "collations-kept",
-        "engines/in_place.py",
+        "engines/duckdb/in_place.py",
         """f'{quoted(name)} COLLATE "binary" AS {quoted(name)}' if kind == "VARCHAR" else quoted(name)""",
         "quoted(name)",
         "different texts fall into one group, which is shown under the name of whoever comes first",
@@ -138,7 +142,7 @@ TABLES = (
     ),
     Mutant(
         "one-line-stops-all",
-        "engines/sources.py",
+        "engines/duckdb/sources.py",
         '"records = true, ignore_errors = true, compression',
         '"records = true, ignore_errors = false, compression',
         "one line that is no object decides whether the table is read at all",
@@ -146,7 +150,7 @@ TABLES = (
     ),
     Mutant(
         "views-are-tables",
-        "engines/sqlite.py",
+        "engines/duckdb/sqlite.py",
         'kind == "table" and not name.startswith("sqlite_")',
         'not name.startswith("sqlite_")',
         "a row of a view tells about several people, and is protected as one",
@@ -154,7 +158,7 @@ TABLES = (
     ),
     Mutant(
         "lines-quoted-in-errors",
-        "engines/tables.py",
+        "engines/duckdb/tables.py",
         'return file_unreadable(name, "its rows do not all have as many fields as its header")',
         "return file_unreadable(name, str(error))",
         "an error quotes the line that could not be read",

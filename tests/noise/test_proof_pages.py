@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 import sfumato.noise as noise
-from sfumato.kernel import selection
-from sfumato.kernel.selection import KeySelection
+from sfumato.kernel.mechanisms import keys
+from sfumato.kernel.mechanisms.keys import KeySelection
 from sfumato.noise import classical, odds, ranking, response, sparse_vector, stairs
 
 DOCS = Path(__file__).parents[2] / "docs"
-MODULES = [classical, odds, ranking, response, selection, sparse_vector, stairs]
+MODULES = [classical, odds, ranking, response, keys, sparse_vector, stairs]
 PAGES = [
     "staircase",
     "randomised-response",

@@ -14,7 +14,7 @@ from scipy.integrate import quad
 
 import sfumato.noise as noise
 from sfumato.errors import UsageError
-from sfumato.kernel.choice import Exponential, PermuteAndFlip
+from sfumato.kernel.mechanisms.choice import Exponential, PermuteAndFlip
 from sfumato.noise import ranking
 from sfumato.noise.ranking import NoisyMax, TopK
 from tests.entropy import SeededEntropy

@@ -11,7 +11,7 @@ import pytest
 
 import sfumato.noise as noise
 from sfumato.errors import UsageError
-from sfumato.kernel.bulk import discrete_laplace
+from sfumato.kernel.samplers import discrete_laplace
 from sfumato.noise import stairs
 from sfumato.noise.stairs import DiscreteStaircase
 from tests.entropy import ChoiceTape, Restart, SeededEntropy, every_choice

@@ -6,10 +6,10 @@ import pyarrow as pa
 import pytest
 
 from sfumato.engines.arrange import look
-from sfumato.engines.duckdb import DuckDBEngine
-from sfumato.engines.emit import emit
-from sfumato.kernel.bounds import Weighed
-from sfumato.kernel.ranks import Cells
+from sfumato.engines.duckdb.engine import DuckDBEngine
+from sfumato.engines.sql.counting import emit
+from sfumato.kernel.mechanisms.found_bounds import Weighed
+from sfumato.kernel.mechanisms.ranks import Cells
 from sfumato.plan.expressions import Column
 from sfumato.plan.nodes import (
     Aggregate,

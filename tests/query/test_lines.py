@@ -6,7 +6,7 @@ from math import ceil
 import numpy as np
 import pytest
 
-from sfumato.kernel.ranks import Cells, RankChoice
+from sfumato.kernel.mechanisms.ranks import Cells, RankChoice
 from sfumato.query.lines import _bar
 from tests.entropy import SeededEntropy
 

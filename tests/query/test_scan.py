@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 import sfumato as sf
 from sfumato.cli.bounds import app
 from sfumato.errors import BudgetExceeded, UsageError
-from sfumato.kernel.mechanisms import DiscreteLaplace
+from sfumato.kernel.mechanisms.additive import DiscreteLaplace
 from sfumato.ledger.terms import Amount
 from sfumato.query.scan import Point, Scan, scanned
 from tests.plots.reading import read

@@ -13,7 +13,7 @@ from scipy.stats import binom
 import sfumato as sf
 from sfumato.errors import BudgetExceeded, Refused, UsageError
 from sfumato.kernel.entropy import SystemEntropy
-from sfumato.kernel.selection import KeySelection
+from sfumato.kernel.mechanisms.keys import KeySelection
 
 COLUMNS: dict[str, Any] = {
     "age": sf.Int(0, 99),

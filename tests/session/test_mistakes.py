@@ -116,7 +116,7 @@ def test_a_ledger_is_a_file(tmp_path: Path, place: str) -> None:
 
 def test_an_engine_is_closed_when_the_ledger_cannot_be_opened(monkeypatch: pytest.MonkeyPatch) -> None:
     closed = []
-    monkeypatch.setattr("sfumato.engines.duckdb.DuckDBEngine.close", lambda self: closed.append(self))
+    monkeypatch.setattr("sfumato.engines.duckdb.engine.DuckDBEngine.close", lambda self: closed.append(self))
     with pytest.raises(SfumatoError, match="no folder for"):
         sf.protect(PEOPLE, **{**GIVEN, "ledger": "missing/people.ledger"})
     assert len(closed) == 1

@@ -16,7 +16,7 @@ import sfumato as sf
 from sfumato.cli.ask import Format, _rendered
 from sfumato.cli.init import app as init
 from sfumato.errors import Refused, UsageError
-from sfumato.kernel.mechanisms import DiscreteLaplace
+from sfumato.kernel.mechanisms.additive import DiscreteLaplace
 from sfumato.query.found import noise_of
 from sfumato.schema.policy import load_policy
 from tests.plots.reading import read

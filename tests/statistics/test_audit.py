@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from sfumato.kernel.certify import certify
-from sfumato.kernel.choice import Choice, Exponential, PermuteAndFlip
 from sfumato.kernel.cost import epsilon_for
 from sfumato.kernel.gate import Receipt, release
-from sfumato.kernel.mechanisms import DiscreteGaussian, DiscreteLaplace
+from sfumato.kernel.mechanisms.additive import DiscreteGaussian, DiscreteLaplace
+from sfumato.kernel.mechanisms.choice import Choice, Exponential, PermuteAndFlip
 from sfumato.plan.expressions import Column
 from sfumato.plan.lattice import Lattice
 from sfumato.plan.nodes import CentredSum, CountRows, CountValues, RangeKey, Sum

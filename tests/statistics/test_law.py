@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sfumato.kernel import bulk
-from sfumato.kernel.choice import Exponential, PermuteAndFlip
-from sfumato.kernel.mechanisms import DiscreteGaussian, DiscreteLaplace
+from sfumato.kernel import samplers
+from sfumato.kernel.mechanisms.additive import DiscreteGaussian, DiscreteLaplace
+from sfumato.kernel.mechanisms.choice import Exponential, PermuteAndFlip
 from tests.kernel.laws import chi_square, gaussian_cells, laplace_bins, laplace_cells, mutant
 from tests.kernel.test_choice import law
 from tests.statistics.evidence import ERROR, source
@@ -65,7 +65,7 @@ def test_choice(kind: Any) -> None:
 def test_small_slips_in_the_laplace_sampler_show(old: str, new: str) -> None:
     scale = Fraction(5)
     with np.errstate(all="ignore"):
-        draws = mutant(bulk, old, new).discrete_laplace(scale, DRAWS, source(f"N4 slip {new}"))
+        draws = mutant(samplers, old, new).discrete_laplace(scale, DRAWS, source(f"N4 slip {new}"))
     assert chi_square(*laplace_cells(draws, scale)) < ERROR
 
 
@@ -79,5 +79,5 @@ def test_small_slips_in_the_laplace_sampler_show(old: str, new: str) -> None:
 )
 def test_small_slips_in_the_gaussian_sampler_show(old: str, new: str) -> None:
     variance = Fraction(10)
-    draws = mutant(bulk, old, new).discrete_gaussian(variance, DRAWS, source(f"N4 slip {new}"))
+    draws = mutant(samplers, old, new).discrete_gaussian(variance, DRAWS, source(f"N4 slip {new}"))
     assert chi_square(*gaussian_cells(draws, variance)) < ERROR

@@ -15,7 +15,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from sfumato.kernel import bulk, exact
+from sfumato.audit import exact
+from sfumato.kernel import samplers
 from sfumato.kernel.entropy import SystemEntropy
 from tests.entropy import SeededEntropy
 
@@ -49,16 +50,16 @@ def test_time_does_not_follow_the_noise() -> None:
     entropy = SystemEntropy()
     scale, variance, large = Fraction(1000), Fraction(10**6), Fraction(1 << 40)
     found = correlations(
-        lambda: bulk.discrete_laplace(scale, 1, entropy),
-        lambda: bulk.discrete_laplace(large, 1, entropy),
-        lambda: bulk.discrete_gaussian(variance, 1, entropy),
+        lambda: samplers.discrete_laplace(scale, 1, entropy),
+        lambda: samplers.discrete_laplace(large, 1, entropy),
+        lambda: samplers.discrete_gaussian(variance, 1, entropy),
     )
     assert max(map(abs, found)) <= LIMIT, found
 
 
 @pytest.mark.slow
 def test_the_looping_sampler_is_caught() -> None:
-    """The twin: kernel.exact draws the same law in a time that grows with the value."""
+    """The twin: audit.exact draws the same law in a time that grows with the value."""
     entropy = SystemEntropy()
     scale = Fraction(20)
     assert correlations(lambda: exact.discrete_laplace(scale, entropy))[0] > 3 * LIMIT
@@ -70,7 +71,7 @@ def test_work_does_not_follow_the_noise() -> None:
     for scale, words in ((Fraction(1, 2), 1), (Fraction(1000), 1), (Fraction(1 << 30), 4), (Fraction(1 << 60), 6)):
         for _ in range(2_000):
             before = entropy.words_read
-            bulk.discrete_laplace(scale, 1, entropy)
+            samplers.discrete_laplace(scale, 1, entropy)
             assert entropy.words_read - before == words
 
 
@@ -79,10 +80,10 @@ def test_rounds_of_rejection_do_not_follow_the_noise() -> None:
     entropy, rounds, sizes = SeededEntropy("rounds"), [], []
     with pytest.MonkeyPatch.context() as patch:
         # One candidate at a time, so that rejections are frequent.
-        patch.setattr(bulk, "CHUNK", 1)
+        patch.setattr(samplers, "CHUNK", 1)
         for _ in range(DRAWS // 2):
             before = entropy.words_read
-            sizes.append(abs(int(bulk.discrete_gaussian(Fraction(10**6), 1, entropy)[0])))
+            sizes.append(abs(int(samplers.discrete_gaussian(Fraction(10**6), 1, entropy)[0])))
             rounds.append(entropy.words_read - before)
     assert len(set(rounds)) > 3
     assert abs(float(stats.spearmanr(rounds, sizes).statistic)) <= LIMIT
@@ -109,7 +110,7 @@ def test_the_slow_path_is_rare() -> None:
 
     draws = 4_000_000
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(bulk, "geometric_cell", decide)
-        bulk.discrete_laplace(Fraction(1000), draws, SeededEntropy("rare"))
+        patch.setattr(samplers, "geometric_cell", decide)
+        samplers.discrete_laplace(Fraction(1000), draws, SeededEntropy("rare"))
     # 2^-18 is 15.3 in four million.
     assert slow < 15.3 + 6 * 15.3**0.5

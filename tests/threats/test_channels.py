@@ -35,7 +35,7 @@ from sqlglot import exp
 
 import sfumato as sf
 import sfumato.session
-from sfumato.engines.duckdb import DuckDBEngine
+from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.errors import EngineFailed, Refused, SfumatoError, UsageError
 from sfumato.query.sql import LONGEST
 from sfumato.query.sql_expressions import DEEPEST

@@ -17,8 +17,8 @@ import pytest
 
 import sfumato as sf
 from sfumato.engines.arrange import arrange
-from sfumato.engines.duckdb import DuckDBEngine
-from sfumato.engines.emit import emit
+from sfumato.engines.duckdb.engine import DuckDBEngine
+from sfumato.engines.sql.counting import emit
 from sfumato.errors import DataUnreadable, Refused
 from sfumato.kernel.certify import Certified, certify
 from sfumato.kernel.cost import Cost

@@ -18,12 +18,12 @@ import pytest
 
 import sfumato as sf
 from sfumato.engines.arrange import arrange
-from sfumato.engines.duckdb import DuckDBEngine
-from sfumato.engines.emit import emit
+from sfumato.engines.duckdb.engine import DuckDBEngine
+from sfumato.engines.sql.counting import emit
 from sfumato.errors import EngineFailed, Refused, UsageError
 from sfumato.kernel.certify import Certified, certify
 from sfumato.kernel.cost import Cost
-from sfumato.kernel.mechanisms import DiscreteGaussian, DiscreteLaplace
+from sfumato.kernel.mechanisms.additive import DiscreteGaussian, DiscreteLaplace
 from sfumato.plan.expressions import Arithmetic, Column, Comparison, Negative, Number
 from sfumato.plan.lattice import Lattice
 from sfumato.plan.nodes import CentredSum, CountRows, CountValues, ListedKey, Measure, Plan, RangeKey, Sum

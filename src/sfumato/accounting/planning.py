@@ -10,7 +10,7 @@ from sfumato.accounting.rounding import down
 from sfumato.accounting.wordings import limit_too_small, limit_unusable
 from sfumato.errors import out_of_range
 from sfumato.kernel.cost import epsilon_for, rho_for
-from sfumato.kernel.mechanisms import DiscreteGaussian, DiscreteLaplace
+from sfumato.kernel.mechanisms.additive import DiscreteGaussian, DiscreteLaplace
 from sfumato.schema.budget import Budget
 from sfumato.schema.numbers import Number, exact, exact_positive, shown, whole
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 from sfumato.attacks.answers import number_of
 from sfumato.attacks.tabular import as_arrow
 from sfumato.attacks.wordings import set_too_small
-from sfumato.engines.duckdb import DuckDBEngine
+from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.schema.columns import Column, Float, Int, Text
 from sfumato.schema.numbers import Number, whole
 from sfumato.schema.table import Schema

@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 
 from sfumato.audit import laws
-from sfumato.kernel.bounds import Weighed
 from sfumato.kernel.certify import MOST_GROUPS, Certified, certify
 from sfumato.kernel.entropy import Entropy
 from sfumato.kernel.gate import Entry, Found, Receipt, Released, release
-from sfumato.kernel.ranks import Cells, RankChoice, root_below
-from sfumato.kernel.selection import KeySelection
+from sfumato.kernel.mechanisms.found_bounds import Weighed
+from sfumato.kernel.mechanisms.keys import KeySelection
+from sfumato.kernel.mechanisms.ranks import Cells, RankChoice, root_below
 from sfumato.plan.expressions import Column
 from sfumato.plan.nodes import (
     Aggregate,

@@ -11,7 +11,7 @@ import numpy as np
 import sfumato.noise as noise
 from sfumato.audit.evidence import FALSE_ALARM, epsilon_shown, rank_correlation
 from sfumato.audit.findings import Finding
-from sfumato.kernel import bulk
+from sfumato.kernel import samplers
 from sfumato.kernel.entropy import SystemEntropy
 
 POWERS = range(-80, 1)
@@ -68,8 +68,8 @@ def every_channel() -> list[Callable[[], Finding]]:
             1.0,
             1e-6,
         ),
-        lambda: timing("discrete Laplace", lambda: bulk.discrete_laplace(scale, 1, entropy)),
-        lambda: timing("discrete Gaussian", lambda: bulk.discrete_gaussian(variance, 1, entropy)),
+        lambda: timing("discrete Laplace", lambda: samplers.discrete_laplace(scale, 1, entropy)),
+        lambda: timing("discrete Gaussian", lambda: samplers.discrete_gaussian(variance, 1, entropy)),
     ]
 
 

@@ -12,8 +12,8 @@ import numpy as np
 
 from sfumato.audit.replay import integers_of
 from sfumato.engines.arrange import look
-from sfumato.engines.duckdb import DuckDBEngine
-from sfumato.engines.emit import emit
+from sfumato.engines.duckdb.engine import DuckDBEngine
+from sfumato.engines.sql.counting import emit
 from sfumato.errors import UsageError
 from sfumato.kernel.certify import certify
 from sfumato.kernel.cost import Cost

@@ -15,14 +15,14 @@ import numpy as np
 
 from sfumato.audit.findings import Finding
 from sfumato.engines.arrange import look
-from sfumato.engines.duckdb import DuckDBEngine
-from sfumato.engines.emit import emit
-from sfumato.kernel.bounds import BoundedSum, Weighed
+from sfumato.engines.duckdb.engine import DuckDBEngine
+from sfumato.engines.sql.counting import emit
 from sfumato.kernel.certify import Certified, certify, strategy_of
 from sfumato.kernel.cost import Cost
 from sfumato.kernel.entropy import SystemEntropy, Words
 from sfumato.kernel.gate import Entry, Receipt, Table, release
-from sfumato.kernel.ranks import Cells
+from sfumato.kernel.mechanisms.found_bounds import BoundedSum, Weighed
+from sfumato.kernel.mechanisms.ranks import Cells
 from sfumato.plan.nodes import MostFrequent, Plan, Quantiles, UnboundedSum
 from sfumato.plan.parts import parts
 from sfumato.query.allocate import allocate

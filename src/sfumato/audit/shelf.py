@@ -12,11 +12,11 @@ import numpy as np
 import sfumato.noise as noise
 from sfumato.audit import binned, laws
 from sfumato.kernel.certify import certify
-from sfumato.kernel.choice import Exponential
 from sfumato.kernel.cost import epsilon_for
 from sfumato.kernel.entropy import Entropy, SystemEntropy
 from sfumato.kernel.gate import Receipt, release
-from sfumato.kernel.selection import KeySelection
+from sfumato.kernel.mechanisms.choice import Exponential
+from sfumato.kernel.mechanisms.keys import KeySelection
 from sfumato.noise.sparse_vector import SparseVector
 from sfumato.noise.stairs import DiscreteStaircase
 from sfumato.plan.expressions import Column

@@ -9,17 +9,16 @@ from typing import Any
 import numpy as np
 
 import sfumato.geo as geo
-from sfumato.audit import places, trustless
+from sfumato.audit import exact, places, trustless
 from sfumato.audit.channels import precision, timing
 from sfumato.audit.findings import Finding
 from sfumato.audit.replay import PERSON, Emit, replayed
 from sfumato.audit.shelf import MECHANISMS, Subject, aggregates
-from sfumato.engines.emit import emit
+from sfumato.engines.sql.counting import emit
 from sfumato.geo.privtree import STRUCTURE, scales, split_coins
-from sfumato.kernel import exact
-from sfumato.kernel.bulk import discrete_laplace
 from sfumato.kernel.entropy import Entropy, SystemEntropy
-from sfumato.kernel.selection import KeySelection
+from sfumato.kernel.mechanisms.keys import KeySelection
+from sfumato.kernel.samplers import discrete_laplace
 from sfumato.plan.nodes import Plan
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Row, Unit

@@ -7,9 +7,9 @@ from typing import Any, Protocol
 import numpy as np
 
 from sfumato.errors import too_many_rows
-from sfumato.kernel.bounds import Weighed
 from sfumato.kernel.gate import Entry, Found, Group
-from sfumato.kernel.ranks import MOST_ROWS, Cells, Numbers
+from sfumato.kernel.mechanisms.found_bounds import Weighed
+from sfumato.kernel.mechanisms.ranks import MOST_ROWS, Cells, Numbers
 from sfumato.plan.nodes import OpenKey, Plan
 from sfumato.plan.parts import Part, parts
 
@@ -23,7 +23,7 @@ class Engine(Protocol):
 
 
 def look(engine: Engine, plan: Plan, sql: Sequence[str]) -> Found:
-    """What an engine finds for a plan, given what `engines.emit` wrote for its parts."""
+    """What an engine finds for a plan, given what `engines.sql.counting` wrote for its parts."""
     results = [
         engine.counts(one) if part.kind == "cells" and not plan.open else engine.run(one)
         for part, one in zip(parts(plan), sql, strict=True)

@@ -10,8 +10,8 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.kernel.bulk import discrete_laplace
 from sfumato.kernel.entropy import Entropy
+from sfumato.kernel.samplers import discrete_laplace
 
 Integers = npt.NDArray[np.int64]
 

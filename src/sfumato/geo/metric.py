@@ -12,8 +12,8 @@ import numpy.typing as npt
 from sfumato.accounting.rounding import up
 from sfumato.geo.nearby import LONGEST, MOST_ITEMS, Nearby
 from sfumato.geo.wordings import Problem, item_unknown, no_places, not_a_metric, vectors_unusable
-from sfumato.kernel.choice import Exponential
 from sfumato.kernel.entropy import Entropy, SystemEntropy
+from sfumato.kernel.mechanisms.choice import Exponential
 from sfumato.schema.numbers import Number, exact_positive
 
 Distance = Callable[[Any, Any], float] | npt.ArrayLike

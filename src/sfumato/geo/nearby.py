@@ -10,8 +10,8 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.kernel.borders import below_exp
 from sfumato.kernel.entropy import Entropy
-from sfumato.kernel.lazy import below_exp
 
 Steps = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]

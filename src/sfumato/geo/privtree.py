@@ -16,8 +16,8 @@ from sfumato.errors import out_of_range
 from sfumato.geo.earth import Floats, problems_of
 from sfumato.geo.tree import Box, Leaves, Tree, as_box
 from sfumato.geo.wordings import bad_positions, lengths_differ, source_unknown
-from sfumato.kernel.bulk import coins, discrete_laplace
 from sfumato.kernel.entropy import Entropy, SystemEntropy
+from sfumato.kernel.samplers import coins, discrete_laplace
 from sfumato.schema.numbers import Number, exact_positive, whole
 
 FANOUT = 4

@@ -9,13 +9,13 @@ from math import isqrt
 from typing import assert_never
 
 from sfumato.errors import plan_refused
-from sfumato.kernel.bounds import BoundedSum
-from sfumato.kernel.choice import Exponential, PermuteAndFlip
 from sfumato.kernel.cost import Cost, Currency
-from sfumato.kernel.mechanisms import DiscreteGaussian, DiscreteLaplace, Event
-from sfumato.kernel.ranks import RankChoice, root_below
-from sfumato.kernel.selection import KeySelection
-from sfumato.kernel.strategies import Strategy
+from sfumato.kernel.mechanisms.additive import DiscreteGaussian, DiscreteLaplace, Event
+from sfumato.kernel.mechanisms.choice import Exponential, PermuteAndFlip
+from sfumato.kernel.mechanisms.found_bounds import BoundedSum
+from sfumato.kernel.mechanisms.keys import KeySelection
+from sfumato.kernel.mechanisms.ranks import RankChoice, root_below
+from sfumato.kernel.mechanisms.running import Strategy
 from sfumato.plan.expressions import Column, Expression
 from sfumato.plan.nodes import (
     Aggregate,

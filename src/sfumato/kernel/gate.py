@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from sfumato.errors import plan_refused, receipt_used
-from sfumato.kernel.bounds import BoundedSum, Weighed
 from sfumato.kernel.certify import Certified, CertifiedRelease
-from sfumato.kernel.choice import Exponential, PermuteAndFlip
 from sfumato.kernel.entropy import Entropy
-from sfumato.kernel.ranks import Cells, Numbers, RankChoice
+from sfumato.kernel.mechanisms.choice import Exponential, PermuteAndFlip
+from sfumato.kernel.mechanisms.found_bounds import BoundedSum, Weighed
+from sfumato.kernel.mechanisms.ranks import Cells, Numbers, RankChoice
 from sfumato.plan.nodes import Aggregate, Binned, OpenKey, Plan, UnboundedSum
 
 Entry = int | Cells | Weighed

@@ -12,8 +12,8 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.kernel.bulk import discrete_laplace
 from sfumato.kernel.entropy import Entropy
+from sfumato.kernel.samplers import discrete_laplace
 from sfumato.local.chance import Ratio, below, coins, odds, value_of
 from sfumato.local.oracle import Codes, Columns, checked, whole_numbers
 

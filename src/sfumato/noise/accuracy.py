@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 from sfumato.errors import out_of_range
 from sfumato.kernel.cost import epsilon_for as zcdp_epsilon
-from sfumato.kernel.mechanisms import DiscreteLaplace, Event
+from sfumato.kernel.mechanisms.additive import DiscreteLaplace, Event
 from sfumato.noise.calibration import NUMERIC, Calibrated, Price, calibrated, probability, whole_sensitivity
 from sfumato.noise.gaussian_delta import delta_above
 from sfumato.noise.grid import Grid

@@ -8,10 +8,10 @@ from math import ceil, frexp, log, sqrt
 import numpy as np
 
 from sfumato.errors import missing_argument, out_of_range
-from sfumato.kernel.bulk import Integers
 from sfumato.kernel.cost import rho_for
 from sfumato.kernel.entropy import Entropy
-from sfumato.kernel.mechanisms import DiscreteGaussian, DiscreteLaplace, Mechanism
+from sfumato.kernel.mechanisms.additive import DiscreteGaussian, DiscreteLaplace, Mechanism
+from sfumato.kernel.samplers import Integers
 from sfumato.noise.gaussian_delta import delta_above
 from sfumato.noise.grid import Grid
 from sfumato.noise.wordings import (

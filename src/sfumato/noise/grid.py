@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.kernel.bulk import Integers
+from sfumato.kernel.samplers import Integers
 from sfumato.noise.values import boxed
 
 # The sensitivity holds at least 2^FINENESS steps an entry, so rounding costs less than a millionth of it.

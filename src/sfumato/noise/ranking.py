@@ -7,9 +7,9 @@ from math import log
 
 import numpy as np
 
-from sfumato.kernel.choice import PermuteAndFlip, Scores
 from sfumato.kernel.entropy import Entropy, SystemEntropy
-from sfumato.kernel.mechanisms import Event
+from sfumato.kernel.mechanisms.additive import Event
+from sfumato.kernel.mechanisms.choice import PermuteAndFlip, Scores
 from sfumato.noise.selection import Candidate, ScoreList, _flag, _scores
 from sfumato.schema.numbers import Number, exact_positive, whole
 

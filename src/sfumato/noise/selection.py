@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.kernel.choice import Exponential, PermuteAndFlip, Scores
 from sfumato.kernel.entropy import Entropy, SystemEntropy
+from sfumato.kernel.mechanisms.choice import Exponential, PermuteAndFlip, Scores
 from sfumato.noise.wordings import (
     candidates_empty,
     candidates_unusable,

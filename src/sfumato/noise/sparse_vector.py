@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.kernel.bulk import discrete_laplace
 from sfumato.kernel.entropy import Entropy, SystemEntropy
-from sfumato.kernel.mechanisms import DiscreteLaplace, Event
+from sfumato.kernel.mechanisms.additive import DiscreteLaplace, Event
+from sfumato.kernel.samplers import discrete_laplace
 from sfumato.noise.grid import Grid
 from sfumato.noise.selection import _flag
 from sfumato.noise.values import real_entries

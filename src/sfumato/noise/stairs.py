@@ -12,9 +12,9 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.kernel.bulk import CHUNK, LARGEST_INT64, Integers, geometric
 from sfumato.kernel.entropy import Entropy, SystemEntropy
-from sfumato.kernel.mechanisms import Event
+from sfumato.kernel.mechanisms.additive import Event
+from sfumato.kernel.samplers import CHUNK, LARGEST_INT64, Integers, geometric
 from sfumato.noise.calibration import Price, _pure
 from sfumato.noise.grid import Grid
 from sfumato.noise.odds import LARGEST_BOUND, Odds, uniform_below

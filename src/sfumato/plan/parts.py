@@ -1,4 +1,4 @@
-"""A plan as the counting queries an engine runs: each part is a plan of its own that `engines.emit` can write.
+"""A plan as the counting queries an engine runs: each part is a plan of its own that `engines.sql.counting` can write.
 
 Claim: one unit moves the integers of a part by at most what `kernel.certify` derives for its measures.
 Proof: docs/proofs/contribution-bounding.md

@@ -2,13 +2,13 @@
 
 Claim: an expression or condition that is not refused here has a value or NULL on every row of every table of its
 schema, never an error, and no text in it is longer than LONGEST_MADE characters.
-Needs: columns hold what `engines.canonical` makes of them: numbers that fit their type, days of the years 1 to 9999,
+Needs: columns hold what `duckdb.canonical` makes of them: numbers that fit their type, days of the years 1 to 9999,
 texts no longer than declared. Nodes are made by their constructors, which check constants, operators and arity.
 Proof (kinds): by induction over the closed `match`. The SQL of a node fails on a row only if it is given another type
 than it is written for (then the engine casts, and a cast fails on the rows that do not fit), or a value outside of its
 function's domain. The first is excluded because every part has the kind that the node takes, and within a kind
-`engines.expressions` casts by TRY_CAST to DOUBLE alone; the second because domains are kept by constants (checked when
-a node is made) or by the CASE, NULLIF and IEEE arithmetic of `engines.functions`.
+`sql.expressions` casts by TRY_CAST to DOUBLE alone; the second because domains are kept by constants (checked when
+a node is made) or by the CASE, NULLIF and IEEE arithmetic of `sql.functions`.
 Proof (length), in characters: a column is as long as declared, or as what it was made of. A constant is as long as it
 is. UPPER and LOWER map character by character, to one (tests/plan/test_totality.py goes through all of Unicode); TRIM,
 SUBSTRING, LEFT and RIGHT give a part; CASE, COALESCE and NULLIF give one of their parts; CONCAT adds. REPLACE puts new

@@ -6,8 +6,8 @@ from html import escape
 from typing import Any
 
 from sfumato.kernel.certify import Certified, Mechanism
-from sfumato.kernel.mechanisms import DiscreteGaussian, DiscreteLaplace
-from sfumato.kernel.selection import KeySelection
+from sfumato.kernel.mechanisms.additive import DiscreteGaussian, DiscreteLaplace
+from sfumato.kernel.mechanisms.keys import KeySelection
 from sfumato.ledger.terms import Amount
 from sfumato.plan.nodes import (
     CentredSum,

@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from sfumato.kernel.bounds import BoundedSum
 from sfumato.kernel.certify import Certified, Mechanism
 from sfumato.kernel.gate import Released
-from sfumato.kernel.mechanisms import DiscreteGaussian, DiscreteLaplace
+from sfumato.kernel.mechanisms.additive import DiscreteGaussian, DiscreteLaplace
+from sfumato.kernel.mechanisms.found_bounds import BoundedSum
 from sfumato.plan.nodes import Magnitudes
 from sfumato.query.rewrite import FoundColumn, FoundMeanColumn, FoundSumColumn, KeyColumn, OutputColumn
 

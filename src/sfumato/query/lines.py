@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.kernel.certify import Mechanism
-from sfumato.kernel.mechanisms import DiscreteGaussian, DiscreteLaplace
-from sfumato.kernel.ranks import BAR_ERROR, RankChoice
-from sfumato.kernel.strategies import Strategy
+from sfumato.kernel.mechanisms.additive import DiscreteGaussian, DiscreteLaplace
+from sfumato.kernel.mechanisms.ranks import BAR_ERROR, RankChoice
+from sfumato.kernel.mechanisms.running import Strategy
 from sfumato.plan.nodes import Grid
 from sfumato.query.rewrite import CdfColumn, HistogramColumn, QuantileColumn
 

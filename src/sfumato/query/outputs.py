@@ -7,7 +7,7 @@ from typing import Any
 
 from sfumato.kernel.certify import Mechanism
 from sfumato.kernel.gate import Released
-from sfumato.kernel.mechanisms import DiscreteGaussian, DiscreteLaplace
+from sfumato.kernel.mechanisms.additive import DiscreteGaussian, DiscreteLaplace
 from sfumato.plan.lattice import Lattice
 from sfumato.plan.nodes import Grid
 from sfumato.query.found import counted, has_bounds, in_units, mean_of, noise_of, sum_of

@@ -1,7 +1,7 @@
 """SQL text to a question, by an allow-list: what is not named here is refused.
 
 Text is measured before it is parsed, and no text of the analyst survives this file: engines see only SQL that
-`engines.emit` writes from a certified plan.
+`engines.sql.counting` writes from a certified plan.
 """
 
 import logging

@@ -1,7 +1,7 @@
-"""The samplers for arrays: the laws of `kernel.exact`, at NumPy's speed, in time that does not depend on the draw.
+"""The samplers for arrays: the laws of `audit.exact`, at NumPy's speed, in time that does not depend on the draw.
 
 A double may only propose. Each draw compares a uniform real, known by 63 bits, with a boundary computed in double
-precision; where the two are closer than a proved margin, `kernel.lazy` decides with more bits and more digits.
+precision; where the two are closer than a proved margin, `kernel.borders` decides with more bits and more digits.
 Proofs of the margins: docs/proofs/certified-inversion.md and docs/proofs/discrete-gaussian.md.
 """
 
@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.kernel.borders import below_exp, geometric_cell
 from sfumato.kernel.entropy import Entropy
-from sfumato.kernel.lazy import below_exp, geometric_cell
 
 # int64, or Python integers (dtype object) where the scale is too large for it.
 Integers = npt.NDArray[Any]

@@ -1,7 +1,7 @@
 """The samplers in integers and fractions: the oracle of the fast ones, and what to read first.
 
 All follow Canonne, Kamath, Steinke 2020 (arXiv:2004.00010), Algorithms 1 to 3. Their running time depends on the
-value drawn, so released noise comes from `kernel.bulk`, which has the same laws.
+value drawn, so released noise comes from `kernel.samplers`, which has the same laws.
 """
 
 from fractions import Fraction

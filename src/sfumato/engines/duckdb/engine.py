@@ -1,4 +1,4 @@
-"""DuckDB as an engine, not as a boundary: it sees only SQL that `engines.emit` wrote, and can reach nothing else."""
+"""DuckDB as an engine, not as a boundary: it sees only SQL that `engines.sql` wrote, and can reach nothing else."""
 
 import os
 import shutil
@@ -13,10 +13,10 @@ import duckdb
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.engines.beside import load_beside
-from sfumato.engines.functions import text
-from sfumato.engines.sources import describe, load
-from sfumato.engines.watchdog import at_most
+from sfumato.engines.duckdb.further_tables import load_beside
+from sfumato.engines.duckdb.sources import describe, load
+from sfumato.engines.duckdb.watchdog import at_most
+from sfumato.engines.sql.functions import text
 from sfumato.errors import engine_failed, session_closed, session_of_another_process
 from sfumato.schema.limits import Limits
 from sfumato.schema.table import Schema

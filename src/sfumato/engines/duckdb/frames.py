@@ -1,7 +1,7 @@
 """Tables in memory: pandas, Polars and Arrow, handed to the engine with types that no cell decides.
 
 An engine that is shown Python objects guesses a column's type from them: one cell would change how all others are read.
-So a column of objects becomes one of texts, each cell by itself (`engines.cells`). A column of numbers, texts or times
+So a column of objects becomes one of texts, each cell by itself (`duckdb.cells`). A column of numbers, texts or times
 without a zone keeps its type; what else there is becomes texts as well.
 """
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sfumato.engines.cells import FIRST_YEAR, LAST_YEAR, texts_of
+from sfumato.engines.duckdb.cells import FIRST_YEAR, LAST_YEAR, texts_of
 from sfumato.errors import DataUnreadable, SfumatoError, column_absent, file_unreadable, frame_unknown
 
 if TYPE_CHECKING:

@@ -2,8 +2,8 @@
 
 from typing import assert_never
 
-from sfumato.engines.expressions import Writer, column, huge, integer, quoted
-from sfumato.engines.functions import double
+from sfumato.engines.sql.expressions import Writer, column, huge, integer, quoted
+from sfumato.engines.sql.functions import double
 from sfumato.errors import plan_refused
 from sfumato.plan.expressions import Column, Condition
 from sfumato.plan.sources import Computed, Folded, Lookup, OnUnit, PerUnit, Rows, Source, Taken, derive, one_row_each

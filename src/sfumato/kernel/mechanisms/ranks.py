@@ -14,10 +14,10 @@ from math import ceil, isqrt, log
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.kernel.choice import Exponential, PermuteAndFlip
 from sfumato.kernel.cost import Currency
 from sfumato.kernel.entropy import Entropy
-from sfumato.kernel.mechanisms import Event
+from sfumato.kernel.mechanisms.additive import Event
+from sfumato.kernel.mechanisms.choice import Exponential, PermuteAndFlip
 
 Numbers = npt.NDArray[np.int64]
 

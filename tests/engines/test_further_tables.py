@@ -8,7 +8,7 @@ import pyarrow.parquet
 import pytest
 
 import sfumato as sf
-from sfumato.engines.duckdb import DuckDBEngine
+from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.errors import DataUnreadable, EngineFailed, UsageError
 from sfumato.schema.table import Schema
 

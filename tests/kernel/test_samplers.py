@@ -1,4 +1,4 @@
-"""The array samplers: the laws of kernel.exact, and the same values whether a double or a decimal decides."""
+"""The array samplers: the laws of audit.exact, and the same values whether a double or a decimal decides."""
 
 from decimal import Decimal, localcontext
 from fractions import Fraction
@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from sfumato.kernel import bulk, exact
-from sfumato.kernel.lazy import geometric_cell
+from sfumato.audit import exact
+from sfumato.kernel import samplers
+from sfumato.kernel.borders import geometric_cell
 from tests.entropy import RepeatedEntropy, ScriptedEntropy, SeededEntropy
 from tests.kernel.laws import (
     PRECISE,
@@ -33,12 +34,12 @@ TENTH = Fraction(11, 10)
 
 
 def force_exact(monkeypatch: pytest.MonkeyPatch, *, margins: bool = True, tail: bool = False) -> None:
-    """Every draw goes to kernel.lazy."""
+    """Every draw goes to kernel.borders."""
     if margins:
-        monkeypatch.setattr(bulk, "MARGIN", 1e60)
-        monkeypatch.setattr(bulk, "COIN_MARGIN", 4.0)
+        monkeypatch.setattr(samplers, "MARGIN", 1e60)
+        monkeypatch.setattr(samplers, "COIN_MARGIN", 4.0)
     if tail:
-        monkeypatch.setattr(bulk, "TAIL", 4.0)
+        monkeypatch.setattr(samplers, "TAIL", 4.0)
 
 
 # ---- the laws ----------------------------------------------------------------------------------------------
@@ -46,38 +47,38 @@ def force_exact(monkeypatch: pytest.MonkeyPatch, *, margins: bool = True, tail: 
 
 @pytest.mark.parametrize("scale", [Fraction(1, 10), Fraction(1, 2), Fraction(1), Fraction(10, 3), Fraction(20)])
 def test_discrete_laplace_law(scale: Fraction) -> None:
-    draws = bulk.discrete_laplace(scale, MANY, SeededEntropy(f"laplace {scale}"))
+    draws = samplers.discrete_laplace(scale, MANY, SeededEntropy(f"laplace {scale}"))
     assert draws.dtype == np.int64
     assert chi_square(*laplace_cells(draws, scale)) > LIKELY
-    twin = bulk.discrete_laplace(scale * TENTH, MANY, SeededEntropy(f"laplace {scale}"))
+    twin = samplers.discrete_laplace(scale * TENTH, MANY, SeededEntropy(f"laplace {scale}"))
     assert chi_square(*laplace_cells(twin, scale)) < LIKELY
 
 
 @pytest.mark.parametrize(
-    "scale", [Fraction(1 << 20, 3), bulk.LARGEST_DIRECT, bulk.LARGEST_DIRECT + 1, Fraction(1 << 49)]
+    "scale", [Fraction(1 << 20, 3), samplers.LARGEST_DIRECT, samplers.LARGEST_DIRECT + 1, Fraction(1 << 49)]
 )
 def test_discrete_laplace_law_of_large_scales(scale: Fraction) -> None:
-    draws = bulk.discrete_laplace(scale, MANY, SeededEntropy(f"laplace {scale}"))
+    draws = samplers.discrete_laplace(scale, MANY, SeededEntropy(f"laplace {scale}"))
     assert draws.dtype == np.int64
     assert chi_square(*laplace_bins(draws, scale)) > LIKELY
-    twin = bulk.discrete_laplace(scale * TENTH, MANY, SeededEntropy(f"laplace {scale}"))
+    twin = samplers.discrete_laplace(scale * TENTH, MANY, SeededEntropy(f"laplace {scale}"))
     assert chi_square(*laplace_bins(twin, scale)) < LIKELY
 
 
 @pytest.mark.parametrize("scale", [Fraction(1 << 60), Fraction((1 << 80) + 1, 3), Fraction(10) ** 90])
 def test_discrete_laplace_law_of_huge_scales(scale: Fraction) -> None:
     count = 50_000
-    draws = bulk.discrete_laplace(scale, count, SeededEntropy(f"laplace {scale}"))
+    draws = samplers.discrete_laplace(scale, count, SeededEntropy(f"laplace {scale}"))
     assert draws.dtype == object
     assert all(type(draw) is int for draw in draws[:100])
     assert chi_square(*laplace_bins(draws, scale, 100)) > LIKELY
-    twin = bulk.discrete_laplace(scale * TENTH, count, SeededEntropy(f"laplace {scale}"))
+    twin = samplers.discrete_laplace(scale * TENTH, count, SeededEntropy(f"laplace {scale}"))
     assert chi_square(*laplace_bins(twin, scale, 100)) < LIKELY
 
 
 @pytest.mark.parametrize("scale", [Fraction(1, 3), Fraction(4)])
 def test_geometric_law(scale: Fraction) -> None:
-    draws = bulk.geometric(scale, MANY, SeededEntropy(f"geometric {scale}"))
+    draws = samplers.geometric(scale, MANY, SeededEntropy(f"geometric {scale}"))
     reach = int(14 * scale) + 4
     with localcontext(PRECISE):
         q = exp_minus(1 / scale)
@@ -88,10 +89,10 @@ def test_geometric_law(scale: Fraction) -> None:
 
 @pytest.mark.parametrize("variance", [Fraction(1, 10), Fraction(1, 2), Fraction(1), Fraction(10), Fraction(1000, 3)])
 def test_discrete_gaussian_law(variance: Fraction) -> None:
-    draws = bulk.discrete_gaussian(variance, MANY, SeededEntropy(f"gaussian {variance}"))
+    draws = samplers.discrete_gaussian(variance, MANY, SeededEntropy(f"gaussian {variance}"))
     assert draws.dtype == np.int64
     assert chi_square(*gaussian_cells(draws, variance)) > LIKELY
-    twin = bulk.discrete_gaussian(variance * TENTH * TENTH, MANY, SeededEntropy(f"gaussian {variance}"))
+    twin = samplers.discrete_gaussian(variance * TENTH * TENTH, MANY, SeededEntropy(f"gaussian {variance}"))
     assert chi_square(*gaussian_cells(twin, variance)) < LIKELY
 
 
@@ -99,7 +100,7 @@ def test_discrete_gaussian_law(variance: Fraction) -> None:
 def test_discrete_gaussian_law_of_large_deviations(deviation: int) -> None:
     # From a deviation of 10 on the law and the rounded continuous one differ by less than 1e-80 in any interval.
     count = MANY if deviation < 1 << 28 else 100_000
-    draws = bulk.discrete_gaussian(Fraction(deviation) ** 2, count, SeededEntropy(f"gaussian {deviation}"))
+    draws = samplers.discrete_gaussian(Fraction(deviation) ** 2, count, SeededEntropy(f"gaussian {deviation}"))
     edges = stats.norm.ppf(np.arange(1, 100) / 100)
     for wrong, likely in ((1.0, True), (1.1, False)):
         place = np.searchsorted(edges, (draws * wrong / deviation).astype(np.float64))
@@ -118,13 +119,13 @@ def test_the_scalar_samplers_have_the_same_laws() -> None:
 
 def test_both_signs_are_equally_likely_and_zero_has_none() -> None:
     for draws in (
-        bulk.discrete_laplace(Fraction(3), MANY, SeededEntropy("signs")),
-        bulk.discrete_laplace(Fraction(1 << 30), MANY, SeededEntropy("signs")),
-        bulk.discrete_gaussian(Fraction(9), MANY, SeededEntropy("signs")),
+        samplers.discrete_laplace(Fraction(3), MANY, SeededEntropy("signs")),
+        samplers.discrete_laplace(Fraction(1 << 30), MANY, SeededEntropy("signs")),
+        samplers.discrete_gaussian(Fraction(9), MANY, SeededEntropy("signs")),
     ):
         positive, negative = int((draws > 0).sum()), int((draws < 0).sum())
         assert abs(positive - negative) < 6 * (positive + negative) ** 0.5
-    zeros = int((bulk.discrete_laplace(Fraction(1), MANY, SeededEntropy("zeros")) == 0).sum())
+    zeros = int((samplers.discrete_laplace(Fraction(1), MANY, SeededEntropy("zeros")) == 0).sum())
     expected = float(laplace_law(Fraction(1), 0)) * MANY
     assert abs(zeros - expected) < 6 * expected**0.5
 
@@ -135,23 +136,23 @@ def test_both_signs_are_equally_likely_and_zero_has_none() -> None:
 @pytest.mark.parametrize("scale", [Fraction(1 << 29), Fraction(1 << 40), Fraction(10) ** 30])
 def test_the_lowest_digit(scale: Fraction) -> None:
     """P(digit < d) = (1 - q^d) / (1 - q^base)."""
-    digits = bulk._digits(scale, MANY, SeededEntropy(f"digit {scale}"))
+    digits = samplers._digits(scale, MANY, SeededEntropy(f"digit {scale}"))
     assert digits.min() >= 0
-    assert digits.max() < bulk.DIGIT
+    assert digits.max() < samplers.DIGIT
     bins = 256
     with localcontext(PRECISE):
-        borders = [1 - exp_minus(Fraction(bulk.DIGIT * i, bins) / scale) for i in range(bins + 1)]
+        borders = [1 - exp_minus(Fraction(samplers.DIGIT * i, bins) / scale) for i in range(bins + 1)]
         law = [float((b - a) / borders[-1]) for a, b in pairwise(borders)]
-    assert chi_square(np.bincount(digits // (bulk.DIGIT // bins), minlength=bins), law) > LIKELY
+    assert chi_square(np.bincount(digits // (samplers.DIGIT // bins), minlength=bins), law) > LIKELY
 
 
 def test_a_digit_skewed_the_wrong_way_is_caught() -> None:
     scale = Fraction(1 << 25)  # far smaller than the sampler would use, so that the skew is visible
-    digits = bulk._digits(scale, MANY, SeededEntropy("skew"))
+    digits = samplers._digits(scale, MANY, SeededEntropy("skew"))
     bins = 16
-    law = np.diff([-float(1 - exp_minus(Fraction(bulk.DIGIT * i, bins) / scale)) for i in range(bins + 1)])
+    law = np.diff([-float(1 - exp_minus(Fraction(samplers.DIGIT * i, bins) / scale)) for i in range(bins + 1)])
     law = law / law.sum()
-    counts = np.bincount(digits // (bulk.DIGIT // bins), minlength=bins)
+    counts = np.bincount(digits // (samplers.DIGIT // bins), minlength=bins)
     assert chi_square(counts, law.tolist()) > LIKELY
     assert chi_square(counts, law[::-1].tolist()) < LIKELY
     assert chi_square(counts, [1 / bins] * bins) < LIKELY
@@ -159,11 +160,11 @@ def test_a_digit_skewed_the_wrong_way_is_caught() -> None:
 
 def test_digits_are_independent_and_add_up() -> None:
     scale = Fraction(1 << 30)
-    draws = bulk.geometric(scale, MANY, SeededEntropy("sum"))
-    high, low = draws // bulk.DIGIT, draws % bulk.DIGIT
+    draws = samplers.geometric(scale, MANY, SeededEntropy("sum"))
+    high, low = draws // samplers.DIGIT, draws % samplers.DIGIT
     table = np.zeros((8, 8))
     high_bin = np.minimum(high // 16, 7)
-    np.add.at(table, (high_bin, low // (bulk.DIGIT // 8)), 1)
+    np.add.at(table, (high_bin, low // (samplers.DIGIT // 8)), 1)
     assert stats.chi2_contingency(table).pvalue > LIKELY
     assert abs(draws.mean() / float(scale) - 1) < 6 / MANY**0.5
 
@@ -171,11 +172,11 @@ def test_digits_are_independent_and_add_up() -> None:
 def test_a_large_draw_is_its_digits(monkeypatch: pytest.MonkeyPatch) -> None:
     words = [int(word) for word in SeededEntropy("one large draw").words(3)]
     scale = Fraction(1 << 60)  # two digits of 24 bits and a high part of scale 2^12
-    draw = bulk.geometric(scale, 1, ScriptedEntropy(words))[0]
-    high = bulk._cells(scale / bulk.DIGIT**2, np.array(words[:1], dtype=np.uint64), ScriptedEntropy())[0]
-    middle = bulk._digits(scale / bulk.DIGIT, 1, ScriptedEntropy(words[1:2]))[0]
-    low = bulk._digits(scale, 1, ScriptedEntropy(words[2:]))[0]
-    assert draw == (int(high) * bulk.DIGIT + int(middle)) * bulk.DIGIT + int(low)
+    draw = samplers.geometric(scale, 1, ScriptedEntropy(words))[0]
+    high = samplers._cells(scale / samplers.DIGIT**2, np.array(words[:1], dtype=np.uint64), ScriptedEntropy())[0]
+    middle = samplers._digits(scale / samplers.DIGIT, 1, ScriptedEntropy(words[1:2]))[0]
+    low = samplers._digits(scale, 1, ScriptedEntropy(words[2:]))[0]
+    assert draw == (int(high) * samplers.DIGIT + int(middle)) * samplers.DIGIT + int(low)
 
 
 # ---- a double decides as a decimal does --------------------------------------------------------------------
@@ -191,9 +192,9 @@ SCALES = [
     Fraction(12345, 11),
     Fraction(10**6),
     Fraction(1 << 24),
-    bulk.LARGEST_DIRECT,
+    samplers.LARGEST_DIRECT,
 ]
-LARGE_SCALES = [bulk.LARGEST_DIRECT + 1, Fraction(1 << 40), Fraction((1 << 80) + 1, 7), Fraction(10) ** 60]
+LARGE_SCALES = [samplers.LARGEST_DIRECT + 1, Fraction(1 << 40), Fraction((1 << 80) + 1, 7), Fraction(10) ** 60]
 WORDS = 1_000
 
 
@@ -202,7 +203,7 @@ def hostile_words(scale: Fraction, form: str) -> np.ndarray[Any, np.dtype[np.uin
     random = Random(f"hostile {scale} {form}")
     prefixes = [0, 1, 2, 3, (1 << 63) - 1, (1 << 63) - 2]
     prefixes += [(1 << shift) + d for shift in range(2, 63, 6) for d in (-1, 0, 1)]
-    most = bulk.DIGIT - 1 if form == "base" else int(10 * scale) + 1
+    most = samplers.DIGIT - 1 if form == "base" else int(10 * scale) + 1
     for _ in range(100):
         border = boundary(scale, random.randint(1, most), 63, form)
         prefixes += [border + d for d in (-1, 0, 1, random.randint(-(1 << 14), 1 << 14))]
@@ -212,9 +213,9 @@ def hostile_words(scale: Fraction, form: str) -> np.ndarray[Any, np.dtype[np.uin
 
 
 def agrees(module: Any, scale: Fraction, form: str) -> bool:
-    """Whether the module's double and kernel.lazy give the same cells for the same words and the same extensions."""
+    """Whether the module's double and kernel.borders give the same cells for the same words and the same extensions."""
     words, extensions = hostile_words(scale, form), SeededEntropy("extensions")
-    options: dict[str, Any] = {"base": bulk.DIGIT} if form == "base" else {"two_sided": form == "two_sided"}
+    options: dict[str, Any] = {"base": samplers.DIGIT} if form == "base" else {"two_sided": form == "two_sided"}
     slow = [geometric_cell(scale, int(word) >> 1, 63, extensions, **options) for word in words]
     entropy = RepeatedEntropy(words, "extensions")
     with np.errstate(all="ignore"):
@@ -229,12 +230,12 @@ def agrees(module: Any, scale: Fraction, form: str) -> bool:
 @pytest.mark.parametrize("form", ["plain", "two_sided"])
 @pytest.mark.parametrize("scale", SCALES)
 def test_cells_by_double_and_by_decimal(scale: Fraction, form: str) -> None:
-    assert agrees(bulk, scale, form)
+    assert agrees(samplers, scale, form)
 
 
 @pytest.mark.parametrize("scale", LARGE_SCALES)
 def test_digits_by_double_and_by_decimal(scale: Fraction) -> None:
-    assert agrees(bulk, scale, "base")
+    assert agrees(samplers, scale, "base")
 
 
 @pytest.mark.parametrize(
@@ -249,7 +250,7 @@ def test_digits_by_double_and_by_decimal(scale: Fraction) -> None:
     ],
 )
 def test_twins_disagree(old: str, new: str, scale: Fraction, form: str) -> None:
-    assert not agrees(mutant(bulk, old, new), scale, form)
+    assert not agrees(mutant(samplers, old, new), scale, form)
 
 
 def test_coins_by_double_and_by_decimal(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -260,13 +261,13 @@ def test_coins_by_double_and_by_decimal(monkeypatch: pytest.MonkeyPatch) -> None
     for i in range(0, count, 2):
         words[i] = min(bounds_of_exp_minus(gammas[i], 64)[0], (1 << 64) - 1)
     near = np.exp([-float(gamma) for gamma in gammas])
-    quick = bulk.coins(near, gammas.__getitem__, RepeatedEntropy(words, "extensions"))
-    monkeypatch.setattr(bulk, "COIN_MARGIN", 4.0)
-    slow = bulk.coins(near, gammas.__getitem__, RepeatedEntropy(words, "extensions"))
+    quick = samplers.coins(near, gammas.__getitem__, RepeatedEntropy(words, "extensions"))
+    monkeypatch.setattr(samplers, "COIN_MARGIN", 4.0)
+    slow = samplers.coins(near, gammas.__getitem__, RepeatedEntropy(words, "extensions"))
     assert np.array_equal(quick, slow)
     assert 0.1 * count < quick.sum() < 0.9 * count
-    monkeypatch.setattr(bulk, "COIN_MARGIN", 0.0)
-    unsure = bulk.coins(near, gammas.__getitem__, RepeatedEntropy(words, "extensions"))
+    monkeypatch.setattr(samplers, "COIN_MARGIN", 0.0)
+    unsure = samplers.coins(near, gammas.__getitem__, RepeatedEntropy(words, "extensions"))
     assert not np.array_equal(unsure, slow), "without a margin the double must err on these words"
 
 
@@ -276,20 +277,25 @@ def test_discrete_laplace_law_when_every_draw_is_doubtful(
     monkeypatch: pytest.MonkeyPatch, scale: Fraction, margins: bool, tail: bool
 ) -> None:
     force_exact(monkeypatch, margins=margins, tail=tail)
-    draws = bulk.discrete_laplace(scale, 3_000, SeededEntropy(f"forced {scale}"))
+    draws = samplers.discrete_laplace(scale, 3_000, SeededEntropy(f"forced {scale}"))
     cells = laplace_cells if scale < 100 else laplace_bins
     assert chi_square(*cells(draws, scale)) > LIKELY
 
 
 def test_discrete_gaussian_law_when_every_draw_is_doubtful(monkeypatch: pytest.MonkeyPatch) -> None:
     force_exact(monkeypatch)
-    draws = bulk.discrete_gaussian(Fraction(7, 2), 3_000, SeededEntropy("forced gaussian"))
+    draws = samplers.discrete_gaussian(Fraction(7, 2), 3_000, SeededEntropy("forced gaussian"))
     assert chi_square(*gaussian_cells(draws, Fraction(7, 2))) > LIKELY
     assert chi_square(*gaussian_cells(draws, Fraction(7, 2) * TENTH**4)) < LIKELY
 
 
 def test_the_slow_path_is_rare_and_does_not_follow_the_scale() -> None:
-    for scale, limit in ((Fraction(1), 40), (Fraction(10**5), 40), (bulk.LARGEST_DIRECT, 400), (Fraction(1 << 40), 40)):
+    for scale, limit in (
+        (Fraction(1), 40),
+        (Fraction(10**5), 40),
+        (samplers.LARGEST_DIRECT, 400),
+        (Fraction(1 << 40), 40),
+    ):
         calls = 0
 
         def count(*arguments: Any, **options: Any) -> int:
@@ -298,8 +304,8 @@ def test_the_slow_path_is_rare_and_does_not_follow_the_scale() -> None:
             return 0
 
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(bulk, "geometric_cell", count)
-            bulk.discrete_laplace(scale, MANY, SeededEntropy(f"rare {scale}"))
+            patch.setattr(samplers, "geometric_cell", count)
+            samplers.discrete_laplace(scale, MANY, SeededEntropy(f"rare {scale}"))
         assert calls < limit, scale
 
 
@@ -332,10 +338,12 @@ def test_acceptance_probabilities_are_as_near_as_coins_need(
     variance: Fraction, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     near: list[Any] = []
-    monkeypatch.setattr(bulk, "coins", lambda probabilities, gamma_of, entropy: near.append((probabilities, gamma_of)))
+    monkeypatch.setattr(
+        samplers, "coins", lambda probabilities, gamma_of, entropy: near.append((probabilities, gamma_of))
+    )
     scale = int(float(variance) ** 0.5) + 1
-    candidates = bulk.discrete_laplace(Fraction(scale), 300, SeededEntropy(f"near {variance}"))
-    bulk._acceptable(candidates, variance / scale, 2 * variance, ScriptedEntropy())
+    candidates = samplers.discrete_laplace(Fraction(scale), 300, SeededEntropy(f"near {variance}"))
+    samplers._acceptable(candidates, variance / scale, 2 * variance, ScriptedEntropy())
     probabilities, gamma_of = near[0]
     with localcontext(PRECISE):
         for index, probability in enumerate(probabilities):
@@ -348,49 +356,49 @@ def test_acceptance_probabilities_are_as_near_as_coins_need(
 @pytest.mark.parametrize("count", [0, 1, 6, 7, 8, 21, 22])
 @pytest.mark.parametrize("scale", [Fraction(2), Fraction(1 << 30), Fraction(1 << 55)])
 def test_chunks_join_without_a_seam(monkeypatch: pytest.MonkeyPatch, scale: Fraction, count: int) -> None:
-    whole = bulk.geometric(scale, count, SeededEntropy("seam"))
-    laplace = bulk.discrete_laplace(Fraction(2), count, SeededEntropy("seam"))
-    monkeypatch.setattr(bulk, "CHUNK", 7)
+    whole = samplers.geometric(scale, count, SeededEntropy("seam"))
+    laplace = samplers.discrete_laplace(Fraction(2), count, SeededEntropy("seam"))
+    monkeypatch.setattr(samplers, "CHUNK", 7)
     assert len(whole) == count
-    assert np.array_equal(bulk.geometric(scale, count, SeededEntropy("seam")), whole)
-    assert np.array_equal(bulk.discrete_laplace(Fraction(2), count, SeededEntropy("seam")), laplace)
-    assert len(bulk.discrete_gaussian(scale, count, SeededEntropy("seam"))) == count
+    assert np.array_equal(samplers.geometric(scale, count, SeededEntropy("seam")), whole)
+    assert np.array_equal(samplers.discrete_laplace(Fraction(2), count, SeededEntropy("seam")), laplace)
+    assert len(samplers.discrete_gaussian(scale, count, SeededEntropy("seam"))) == count
 
 
-@pytest.mark.parametrize("count", [bulk.CHUNK - 1, bulk.CHUNK, bulk.CHUNK + 1, 2 * bulk.CHUNK + 5])
+@pytest.mark.parametrize("count", [samplers.CHUNK - 1, samplers.CHUNK, samplers.CHUNK + 1, 2 * samplers.CHUNK + 5])
 def test_real_chunks(count: int) -> None:
-    draws = bulk.discrete_laplace(Fraction(1000), count, SeededEntropy("real chunks"))
-    more = bulk.discrete_laplace(Fraction(1000), 3 * bulk.CHUNK, SeededEntropy("real chunks"))
+    draws = samplers.discrete_laplace(Fraction(1000), count, SeededEntropy("real chunks"))
+    more = samplers.discrete_laplace(Fraction(1000), 3 * samplers.CHUNK, SeededEntropy("real chunks"))
     assert np.array_equal(draws, more[:count])
-    assert len(bulk.discrete_gaussian(Fraction(1000), count, SeededEntropy("real chunks"))) == count
+    assert len(samplers.discrete_gaussian(Fraction(1000), count, SeededEntropy("real chunks"))) == count
 
 
 def test_integers_of_64_bits_up_to_their_limit_and_python_integers_above() -> None:
     entropy = SeededEntropy("kinds")
-    limit = bulk.LARGEST_INT64
-    assert bulk.geometric(limit, 3, entropy).dtype == np.int64
-    assert bulk.geometric(limit + 1, 3, entropy).dtype == object
-    assert bulk.discrete_laplace(limit, 3, entropy).dtype == np.int64
-    assert bulk.discrete_laplace(limit + 1, 3, entropy).dtype == object
-    assert bulk.discrete_gaussian((limit - 1) ** 2, 3, entropy).dtype == np.int64
-    assert bulk.discrete_gaussian(limit**2, 3, entropy).dtype == object
-    assert all(type(draw) is int for draw in bulk.discrete_laplace(limit + 1, 50, entropy).tolist())
-    assert all(type(draw) is int for draw in bulk.discrete_laplace(limit, 50, entropy).tolist())
+    limit = samplers.LARGEST_INT64
+    assert samplers.geometric(limit, 3, entropy).dtype == np.int64
+    assert samplers.geometric(limit + 1, 3, entropy).dtype == object
+    assert samplers.discrete_laplace(limit, 3, entropy).dtype == np.int64
+    assert samplers.discrete_laplace(limit + 1, 3, entropy).dtype == object
+    assert samplers.discrete_gaussian((limit - 1) ** 2, 3, entropy).dtype == np.int64
+    assert samplers.discrete_gaussian(limit**2, 3, entropy).dtype == object
+    assert all(type(draw) is int for draw in samplers.discrete_laplace(limit + 1, 50, entropy).tolist())
+    assert all(type(draw) is int for draw in samplers.discrete_laplace(limit, 50, entropy).tolist())
 
 
 def test_scales_beyond_the_doubles() -> None:
     entropy = SeededEntropy("beyond")
-    assert not bulk.discrete_laplace(Fraction(1, 10**400), 50, entropy).any()
-    assert not bulk.discrete_gaussian(Fraction(1, 10**300), 50, entropy).any()
-    assert not bulk.discrete_laplace(Fraction(1, 10**310), 50, entropy).any()
-    assert len(bulk.discrete_laplace(Fraction(10) ** 280, 50, entropy)) == 50
+    assert not samplers.discrete_laplace(Fraction(1, 10**400), 50, entropy).any()
+    assert not samplers.discrete_gaussian(Fraction(1, 10**300), 50, entropy).any()
+    assert not samplers.discrete_laplace(Fraction(1, 10**310), 50, entropy).any()
+    assert len(samplers.discrete_laplace(Fraction(10) ** 280, 50, entropy)) == 50
 
 
 def test_words_are_spent_by_count_and_not_by_value() -> None:
     """One word a draw and one a coin: what was drawn does not show in how much was read."""
     for seed in range(20):
         entropy = SeededEntropy(f"spent {seed}")
-        bulk.discrete_laplace(Fraction(50), 1000, entropy)
+        samplers.discrete_laplace(Fraction(50), 1000, entropy)
         assert entropy.words_read == 1000
-        bulk.discrete_laplace(Fraction(1 << 30), 1000, entropy)
+        samplers.discrete_laplace(Fraction(1 << 30), 1000, entropy)
         assert entropy.words_read == 1000 + 2 * 2 * 1000

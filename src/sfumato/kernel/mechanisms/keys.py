@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.kernel.entropy import Entropy, Words
-from sfumato.kernel.mechanisms import Event
+from sfumato.kernel.mechanisms.additive import Event
 
 Counts = npt.NDArray[np.int64]
 

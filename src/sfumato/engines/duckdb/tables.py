@@ -7,8 +7,8 @@ from pathlib import Path
 
 import duckdb
 
-from sfumato.engines.canonical import canonical_columns, declared_columns
-from sfumato.engines.expressions import quoted
+from sfumato.engines.duckdb.canonical import canonical_columns, declared_columns
+from sfumato.engines.sql.expressions import quoted
 from sfumato.engines.wordings import too_large
 from sfumato.errors import DataUnreadable, file_unreadable
 from sfumato.schema.table import Schema

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from sfumato.engines.cells import WHOLE_BELOW
-from sfumato.engines.expressions import as_date, quoted
+from sfumato.engines.duckdb.cells import WHOLE_BELOW
+from sfumato.engines.sql.expressions import as_date, quoted
 from sfumato.errors import column_absent
 from sfumato.schema.columns import LONGEST_TEXT, Category, Column, Date, Float, Int, Text
 from sfumato.schema.table import Schema
@@ -63,7 +63,7 @@ def doubtful_values(schema: Schema, physical: Mapping[str, str]) -> str | None:
 
 
 def _canonical(name: str, column: Column | None, physical: str) -> str:
-    """Claim: total, and decided by the text of the cell alone (`engines.cells`), whatever type its column has.
+    """Claim: total, and decided by the text of the cell alone (`engines.duckdb.cells`), whatever type its column has.
 
     So a column that has become one of doubles, because one value is missing, reads as it did. Shorter ways for some
     types give what the text would give. One type of result a declaration: engines hash the same number differently

@@ -5,14 +5,14 @@ from pathlib import Path
 
 import duckdb
 
-from sfumato.engines import sqlite
-from sfumato.engines.canonical import declared_columns, id_of_unit
-from sfumato.engines.expressions import quoted
-from sfumato.engines.files import BYTE_ORDER_MARK, beginning, folder, header, kind_of, one_file, state
-from sfumato.engines.frames import typed, unlike_any
-from sfumato.engines.functions import text
-from sfumato.engines.in_place import ATTACHED, Scanned, attach, duckdb_file, parquet_files, reading, same_columns
-from sfumato.engines.tables import Connection, Copied, create, fingerprint, unreadable
+from sfumato.engines.duckdb import sqlite
+from sfumato.engines.duckdb.canonical import declared_columns, id_of_unit
+from sfumato.engines.duckdb.files import BYTE_ORDER_MARK, beginning, folder, header, kind_of, one_file, state
+from sfumato.engines.duckdb.frames import typed, unlike_any
+from sfumato.engines.duckdb.in_place import ATTACHED, Scanned, attach, duckdb_file, parquet_files, reading, same_columns
+from sfumato.engines.duckdb.tables import Connection, Copied, create, fingerprint, unreadable
+from sfumato.engines.sql.expressions import quoted
+from sfumato.engines.sql.functions import text
 from sfumato.engines.wordings import column_computed, names_alike, source_table_unwanted
 from sfumato.errors import column_absent, file_unreadable
 from sfumato.schema.table import Schema

@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from sfumato.kernel.lazy import below_exp, geometric_cell
+from sfumato.kernel.borders import below_exp, geometric_cell
 from tests.entropy import ScriptedEntropy
 from tests.kernel.laws import BASE, PRECISE, boundary, bounds_of_exp_minus, exp_minus
 

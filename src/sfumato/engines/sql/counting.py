@@ -6,9 +6,9 @@ contribution-bounding.md says. No expression can fail on any row: arithmetic is 
 
 from typing import assert_never
 
-from sfumato.engines.expressions import LARGEST_INTEGER, Writer, column, edge_of, huge, integer
-from sfumato.engines.functions import text
-from sfumato.engines.relations import write_source
+from sfumato.engines.sql.expressions import LARGEST_INTEGER, Writer, column, edge_of, huge, integer
+from sfumato.engines.sql.functions import text
+from sfumato.engines.sql.sources import write_source
 from sfumato.plan.expressions import Expression
 from sfumato.plan.lattice import LARGEST
 from sfumato.plan.nodes import (

@@ -15,8 +15,8 @@ import numpy.typing as npt
 
 from sfumato.kernel.cost import Currency
 from sfumato.kernel.entropy import Entropy
-from sfumato.kernel.mechanisms import DiscreteGaussian, DiscreteLaplace, Event
-from sfumato.kernel.ranks import Cells
+from sfumato.kernel.mechanisms.additive import DiscreteGaussian, DiscreteLaplace, Event
+from sfumato.kernel.mechanisms.ranks import Cells
 from sfumato.plan.nodes import Magnitudes
 
 Floats = npt.NDArray[np.float64]

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, erfc, exp, expm1, inf, log, log1p, sqrt
 
-from sfumato.kernel.bulk import Integers, discrete_gaussian, discrete_laplace
 from sfumato.kernel.entropy import Entropy
+from sfumato.kernel.samplers import Integers, discrete_gaussian, discrete_laplace
 
 Event = dict[str, str]
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sfumato.kernel import strategies
-from sfumato.kernel.strategies import FINENESS, FLAT, MOST_CELLS, Strategy
+from sfumato.kernel.mechanisms import running
+from sfumato.kernel.mechanisms.running import FINENESS, FLAT, MOST_CELLS, Strategy
 from sfumato.query.lines import running_totals
 from tests.kernel.laws import mutant
 
@@ -129,6 +129,6 @@ def test_sizes_that_are_refused(size: int) -> None:
     ],
 )
 def test_a_twin_that_forgets_part_of_a_column_is_caught(old: str, new: str, kind: Any) -> None:
-    twin = mutant(strategies, old, new).Strategy(kind, 100)
+    twin = mutant(running, old, new).Strategy(kind, 100)
     measured = matrix(twin).astype(object)
     assert twin.most < max(abs(measured).sum(axis=0)) or twin.spread**2 < max((measured**2).sum(axis=0))

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import duckdb
 
-from sfumato.engines.canonical import declared_columns, doubtful_values
-from sfumato.engines.expressions import quoted
-from sfumato.engines.files import Files, state_with_log
-from sfumato.engines.functions import text
-from sfumato.engines.tables import Connection, Copied, create, damaged
+from sfumato.engines.duckdb.canonical import declared_columns, doubtful_values
+from sfumato.engines.duckdb.files import Files, state_with_log
+from sfumato.engines.duckdb.tables import Connection, Copied, create, damaged
+from sfumato.engines.sql.expressions import quoted
+from sfumato.engines.sql.functions import text
 from sfumato.engines.wordings import (
     column_computed,
     file_locked,

@@ -10,9 +10,9 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.kernel.bulk import coins
 from sfumato.kernel.entropy import Entropy
-from sfumato.kernel.mechanisms import Event
+from sfumato.kernel.mechanisms.additive import Event
+from sfumato.kernel.samplers import coins
 
 Alike = npt.NDArray[np.int64]
 Scores = npt.NDArray[np.float64] | npt.NDArray[np.int64]

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from sfumato.engines.cells import text_of, texts_of
-from sfumato.engines.expressions import quoted
+from sfumato.engines.duckdb.cells import text_of, texts_of
+from sfumato.engines.sql.expressions import quoted
 from sfumato.engines.wordings import file_locked, no_tables, table_absent, table_needed, view_refused
 from sfumato.errors import file_unreadable
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from sfumato.kernel import exact
+from sfumato.audit import exact
 from tests.entropy import ChoiceTape, Restart, SeededEntropy, every_choice
 from tests.kernel.laws import (
     PRECISE,

@@ -12,12 +12,12 @@ import pytest
 
 from sfumato.accounting.events import Event, event
 from sfumato.errors import Refused
-from sfumato.kernel import bounds
-from sfumato.kernel.bounds import BoundedSum, Weighed
 from sfumato.kernel.certify import MOST_COUNTED, certify
 from sfumato.kernel.gate import Receipt, release
-from sfumato.kernel.mechanisms import DiscreteGaussian, DiscreteLaplace
-from sfumato.kernel.ranks import Cells
+from sfumato.kernel.mechanisms import found_bounds
+from sfumato.kernel.mechanisms.additive import DiscreteGaussian, DiscreteLaplace
+from sfumato.kernel.mechanisms.found_bounds import BoundedSum, Weighed
+from sfumato.kernel.mechanisms.ranks import Cells
 from sfumato.plan.expressions import Column
 from sfumato.plan.nodes import Magnitudes, RangeKey, SumInCells, UnboundedSum
 from tests.entropy import SeededEntropy
@@ -131,7 +131,7 @@ def test_many_thin_cells_together_are_enough() -> None:
     found = mechanism()
     for rows in (60, 100):
         wide = [edge for edge in AGES.edges[12:45] for _ in range(rows)]
-        assert max(weighed(wide).cells.counts) < bounds._thresholds(found.counting, 1e-6)[0]
+        assert max(weighed(wide).cells.counts) < found_bounds._thresholds(found.counting, 1e-6)[0]
         assert exact(wide, found)[1] == 2**11
 
 
@@ -146,7 +146,7 @@ def test_empty_cells_hardly_ever_pass(currency: Any) -> None:
     found = mechanism(currency=currency)
     entropy = SeededEntropy(f"empty/{currency}")
     reached = [
-        bounds._reach(np.asarray(found.counting.draw(49, entropy), dtype=np.float64), found.counting, AGES.size)
+        found_bounds._reach(np.asarray(found.counting.draw(49, entropy), dtype=np.float64), found.counting, AGES.size)
         for _ in range(2_000)
     ]
     assert not any(reached)
@@ -276,7 +276,7 @@ def _laplace(scale: F, k: int) -> float:
 @pytest.fixture
 def low_thresholds(monkeypatch: pytest.MonkeyPatch) -> None:
     """So that two or three rows are enough to find bounds."""
-    monkeypatch.setattr(bounds, "FAILURE", 0.3)
+    monkeypatch.setattr(found_bounds, "FAILURE", 0.3)
 
 
 def worst(one: dict[Any, float], other: dict[Any, float]) -> float:
@@ -331,6 +331,6 @@ def test_draws_follow_the_law_and_less_noise_does_not() -> None:
         chances[low, high, total] += chance
     assert sum(chances.values()) > 0.99
     assert p_value(tiny(), chances) > 1e-6
-    twin = mutant(bounds, "sensitivity = self.rows * max(most, 1)", "sensitivity = self.rows")
-    twin.FAILURE = bounds.FAILURE
+    twin = mutant(found_bounds, "sensitivity = self.rows * max(most, 1)", "sensitivity = self.rows")
+    twin.FAILURE = found_bounds.FAILURE
     assert p_value(twin.BoundedSum(DiscreteLaplace(F(1, 4)), F(2), 1, TINY), chances) < 1e-6

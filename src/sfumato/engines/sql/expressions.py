@@ -2,7 +2,7 @@
 
 from typing import assert_never
 
-from sfumato.engines.functions import MATCHES, SQL, double, text
+from sfumato.engines.sql.functions import MATCHES, SQL, double, text
 from sfumato.plan.expressions import (
     AllOf,
     AnyOf,

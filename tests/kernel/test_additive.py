@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from sfumato.kernel import mechanisms
-from sfumato.kernel.mechanisms import SMALL_DEVIATION, DiscreteGaussian, DiscreteLaplace
+from sfumato.kernel.mechanisms import additive
+from sfumato.kernel.mechanisms.additive import SMALL_DEVIATION, DiscreteGaussian, DiscreteLaplace
 from tests.entropy import SeededEntropy
 from tests.kernel.laws import (
     PRECISE,
@@ -193,7 +193,7 @@ def test_gaussian_error_has_no_step_where_the_method_changes() -> None:
 
 def test_gaussian_error_ends_even_for_a_confidence_no_double_can_reach() -> None:
     assert DiscreteGaussian(Fraction(1)).error(1.0) < 30
-    assert mechanisms._two_sided_normal(1.0) == inf
+    assert additive._two_sided_normal(1.0) == inf
 
 
 def test_an_error_covers_the_share_of_draws_it_claims() -> None:
@@ -217,11 +217,11 @@ def test_an_error_covers_the_share_of_draws_it_claims() -> None:
     ],
 )
 def test_twins_of_the_laplace_error_are_caught(old: str, new: str) -> None:
-    twin = mutant(mechanisms, old, new).DiscreteLaplace
+    twin = mutant(additive, old, new).DiscreteLaplace
     cases = [(scale, confidence) for scale in (Fraction(1, 2), Fraction(40)) for confidence in CONFIDENCES]
     assert not all(is_laplace_quantile(scale, confidence, twin(scale).error(confidence)) for scale, confidence in cases)
 
 
 def test_a_twin_of_the_gaussian_error_is_caught() -> None:
-    twin = mutant(mechanisms, "total = 2 * sum(weights) - 1", "total = 2 * sum(weights)").DiscreteGaussian
+    twin = mutant(additive, "total = 2 * sum(weights) - 1", "total = 2 * sum(weights)").DiscreteGaussian
     assert not all(is_gaussian_quantile(Fraction(1), c, twin(Fraction(1)).error(c)) for c in CONFIDENCES)

@@ -9,8 +9,8 @@ from math import prod
 import numpy as np
 import pytest
 
-from sfumato.kernel import selection
-from sfumato.kernel.selection import KeySelection, Table, chance_below, growth_below
+from sfumato.kernel.mechanisms import keys
+from sfumato.kernel.mechanisms.keys import KeySelection, Table, chance_below, growth_below
 from tests.entropy import ScriptedEntropy, SeededEntropy
 from tests.kernel.laws import PRECISE, bounds_of_exp_minus, chi_square, decimal, exp_minus, laplace_tail, mutant
 
@@ -105,7 +105,7 @@ def test_the_table_is_the_closed_form_from_below(epsilon: Fraction, delta: Fract
 
 @pytest.mark.parametrize(("epsilon", "delta", "max_groups"), PRICES)
 def test_all_four_neighbour_inequalities_hold_exactly(epsilon: Fraction, delta: Fraction, max_groups: int) -> None:
-    table = table_of(selection, epsilon, delta, max_groups)
+    table = table_of(keys, epsilon, delta, max_groups)
     chance = F(chance_below(delta, max_groups, table.bits), 2**table.bits)
     assert worst_excess(table, epsilon / max_groups, chance) <= 0
     assert table.numerators[0] == 0
@@ -116,7 +116,7 @@ def test_all_four_neighbour_inequalities_hold_exactly(epsilon: Fraction, delta: 
 @pytest.mark.parametrize(("epsilon", "delta", "max_groups"), PRICES)
 def test_no_probability_could_be_larger(epsilon: Fraction, delta: Fraction, max_groups: int) -> None:
     """Each step misses the largest one that the inequalities allow by less than 2^-100 of δ."""
-    table = table_of(selection, epsilon, delta, max_groups)
+    table = table_of(keys, epsilon, delta, max_groups)
     chance = F(chance_below(delta, max_groups, table.bits), 2**table.bits)
     growth = growth_above(epsilon / max_groups)
     for units in range(1, table.certain + 1):
@@ -138,7 +138,7 @@ def test_no_probability_could_be_larger(epsilon: Fraction, delta: Fraction, max_
     ],
 )  # fmt: skip
 def test_twins_of_the_table_are_caught(old: str, new: str) -> None:
-    table = table_of(mutant(selection, old, new), F(1), F(1, 10**5), 1)
+    table = table_of(mutant(keys, old, new), F(1), F(1, 10**5), 1)
     excess = worst_excess(table, F(1), F(chance_below(F(1, 10**5), 1, table.bits), 2**table.bits))
     assert excess > 0 or table.numerators[0] != 0
 
@@ -242,7 +242,7 @@ def test_draws_follow_the_table() -> None:
 
 def test_every_bit_counts() -> None:
     law = KeySelection(F(1), F(1, 10**5))
-    table = table_of(selection, F(1), F(1, 10**5), 1)
+    table = table_of(keys, F(1), F(1, 10**5), 1)
     rest = table.bits - 64
     for units in range(1, table.certain):
         head, tail = table.numerators[units] >> rest, table.numerators[units] & ((1 << rest) - 1)
@@ -261,8 +261,8 @@ def test_every_bit_counts() -> None:
 
 def test_a_twin_that_does_not_look_beyond_64_bits_is_caught() -> None:
     line = "entropy.below(1 << tail) < table.numerators[places[index]] & ((1 << tail) - 1)"
-    twin = mutant(selection, line, "True").KeySelection(F(1), F(1, 10**5))
-    table = table_of(selection, F(1), F(1, 10**5), 1)
+    twin = mutant(keys, line, "True").KeySelection(F(1), F(1, 10**5))
+    table = table_of(keys, F(1), F(1, 10**5), 1)
     rest = table.bits - 64
     head, largest = table.numerators[1] >> rest, (1 << rest) - 1
     assert twin.draw(np.array([1]), ScriptedEntropy([head])).all()
@@ -309,13 +309,13 @@ def test_what_is_refused(epsilon: Fraction, delta: Fraction, max_groups: int) ->
 
 
 def test_a_table_beyond_a_million_units_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(selection, "MOST_UNITS", 50)
+    monkeypatch.setattr(keys, "MOST_UNITS", 50)
     with pytest.raises(ValueError, match="a million units"):
         KeySelection(F(1, 100), F(1, 10**9)).probability(1)
 
 
 def test_a_table_is_built_once_and_cannot_be_changed() -> None:
-    first = table_of(selection, F(1), F(1, 77), 1)
-    assert table_of(selection, F(1), F(1, 77), 1) is first
+    first = table_of(keys, F(1), F(1, 77), 1)
+    assert table_of(keys, F(1), F(1, 77), 1) is first
     with pytest.raises(ValueError, match="read-only"):
         first.heads[1] = 0

@@ -1,9 +1,9 @@
 """Tables beside the private one: loaded, ids made alike, keys of lookups checked."""
 
-from sfumato.engines.expressions import quoted
-from sfumato.engines.in_place import Scanned
-from sfumato.engines.sources import load
-from sfumato.engines.tables import Connection, Copied
+from sfumato.engines.duckdb.in_place import Scanned
+from sfumato.engines.duckdb.sources import load
+from sfumato.engines.duckdb.tables import Connection, Copied
+from sfumato.engines.sql.expressions import quoted
 from sfumato.schema.beside_wordings import lookup_repeats
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person
