@@ -17,7 +17,6 @@ from sfumato.engines.sql.counting import emit
 from sfumato.kernel.entropy import SystemEntropy
 from sfumato.kernel.mechanisms.additive import DiscreteGaussian
 from sfumato.kernel.mechanisms.running import Strategy
-from sfumato.plan.parts import parts
 from sfumato.query.lines import running_totals
 from tests.tables import adult
 
@@ -44,8 +43,8 @@ def _engine(path: Path, folder: Path) -> Report:
     person = sf.protect(path, table="people", unit=unit, columns=COLUMNS, budget=budget, ledger=folder / "who.ledger")
     keys = "SELECT zip, COUNT(*) FROM people GROUP BY zip"
     spends = numbers(1)
-    (part,) = parts(person._prepare(keys, 1).certified.plan)
-    bounded = emit(part.plan, person.schema).replace('FROM "people"', f"FROM '{path}'")
+    (counting,) = person._prepare(keys, 1).certified.countings
+    bounded = emit(counting, person.schema).replace('FROM "people"', f"FROM '{path}'")
     seconds = medians(
         {
             "median": lambda: row.ask("SELECT MEDIAN(income) FROM people", spend=0.5, fresh=True),

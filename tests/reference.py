@@ -13,6 +13,7 @@ from datetime import date, datetime
 from math import isfinite, isnan
 from typing import Any, assert_never
 
+from sfumato.plan.caps import Caps
 from sfumato.plan.expressions import (
     AllOf,
     AnyOf,
@@ -65,10 +66,10 @@ def evaluate(plan: Plan, schema: Schema, rows: Sequence[RowOfData] | Tables, kee
         for part, measure in zip(own, plan.measures, strict=True):
             part.add(measure.aggregate, reader, row)
     if isinstance(plan.unit, Person):
-        parts = _kept(parts, plan.unit, keep)
+        parts = _kept(parts, plan.capped, keep)
     totals = [[0] * len(plan.measures) for _ in range(plan.groups)]
     for (person, group), own in parts.items():
-        most = _most(person, parts, plan.unit) if isinstance(plan.unit, Person) else None
+        most = _most(person, parts, plan.capped) if isinstance(plan.unit, Person) else None
         for position, (part, measure) in enumerate(zip(own, plan.measures, strict=True)):
             totals[group][position] += part.share(measure.aggregate, most)
     return [tuple(row) for row in totals]
@@ -145,24 +146,24 @@ class Part:
                 assert_never(aggregate)
 
 
-def _kept(parts: dict[tuple[Any, int], list[Part]], unit: Person, keep: Keep | None) -> dict[Any, list[Part]]:
+def _kept(parts: dict[tuple[Any, int], list[Part]], caps: Caps, keep: Keep | None) -> dict[Any, list[Part]]:
     groups: dict[Any, list[int]] = {}
     for person, group in parts:
         groups.setdefault(person, []).append(group)
     kept = set()
     for person, own in groups.items():
-        if len(own) > unit.max_groups and keep is None:
+        if len(own) > caps.groups and keep is None:
             raise ValueError("max_groups binds: say which groups are kept")
-        chosen = own if len(own) <= unit.max_groups else list(keep(person, own))
-        assert len(chosen) <= unit.max_groups
+        chosen = own if len(own) <= caps.groups else list(keep(person, own))
+        assert len(chosen) <= caps.groups
         kept |= {(person, group) for group in chosen}
     return {place: own for place, own in parts.items() if place in kept}
 
 
-def _most(person: Any, parts: dict[Any, list[Part]], unit: Person) -> int | None:
-    """None while the person stays within max_rows; else what each of the person's groups may count."""
-    own = [part[0].rows for (who, _), part in parts.items() if who == person]
-    return unit.max_rows // len(own) if sum(own) > unit.max_rows else None
+def _most(person: Any, parts: dict[Any, list[Part]], caps: Caps) -> int:
+    """What each of the person's groups may count."""
+    own = [min(part[0].rows, caps.rows_per_group) for (who, _), part in parts.items() if who == person]
+    return min(caps.rows_per_group, caps.rows // len(own)) if sum(own) > caps.rows else caps.rows_per_group
 
 
 def _towards_zero(number: int, divisor: int) -> int:

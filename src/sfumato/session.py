@@ -24,7 +24,6 @@ from sfumato.ledger.ledger import Balance, Ledger, now
 from sfumato.ledger.payment import Payment, Stored
 from sfumato.ledger.terms import Terms
 from sfumato.plan.expressions import Column as NamedColumn
-from sfumato.plan.parts import parts
 from sfumato.query.after import After
 from sfumato.query.allocate import allocate
 from sfumato.query.bind import bind
@@ -228,7 +227,7 @@ class Session:
                 made = []
                 try:
                     for one in different.values():
-                        found = look(self._engine, one.certified.plan, one.sql)
+                        found = look(self._engine, one.certified.countings, one.sql)
                         made.append(release(one.certified, paid, found, self._entropy))
                 except EngineFailed as failure:
                     self.ledger.fail(paid.entry, failure)
@@ -361,7 +360,7 @@ class Session:
         draft = rewrite(bound)
         plan = allocate(bound, draft, self.schema, price, self._terms.for_keys(wanted.delta))
         certified = certify(plan, self.schema, price.currency)
-        sql = tuple(emit(part.plan, self.schema) for part in parts(plan))
+        sql = tuple(emit(counting, self.schema) for counting in certified.countings)
         if wanted.delta is not None and not plan.open and together == 1:
             raise delta_unused()
         return Prepared(wanted.epsilon, wanted.delta, certified, draft.columns, bound.after, sql)

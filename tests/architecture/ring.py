@@ -135,7 +135,7 @@ RING = (
     Trusted("ledger/disk.py", "book", 1, "Is what was written on the disk before anybody builds on it?"),
     # ---- what a plan can say, and the SQL that is written for it
     Trusted(
-        "plan/nodes.py", "language", 9, "What can a plan say at all? Are plans that differ told apart by their digest?"
+        "plan/nodes.py", "language", 8, "What can a plan say at all? Are plans that differ told apart by their digest?"
     ),
     Trusted(
         "plan/expressions.py", "language", 8, "Does every expression show all it is made of? Is every pattern short?"
@@ -145,9 +145,8 @@ RING = (
     Trusted("plan/kinds.py", "language", 2, "Is what an engine takes for a number one?"),
     Trusted("plan/lattice.py", "language", 3, "Are lattice bounds rounded outward and below 2³¹?"),
     Trusted("plan/sources.py", "language", 13, "Does every source keep the person? When is a row a person?"),
-    Trusted(
-        "plan/parts.py", "language", 6, "Does what is run move by what is certified? What is a person's bound in cells?"
-    ),
+    Trusted("plan/caps.py", "language", 2, "Is L2² the largest that so many rows in so many groups can make?"),
+    Trusted("plan/counting.py", "language", 5, "Do all countings of a plan have its rows, caps and salt?"),
     Trusted(
         "engines/sql/counting.py",
         "language",

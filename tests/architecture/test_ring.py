@@ -47,7 +47,6 @@ KNOWN_HOMONYMS = {
     "UNIT_EXAMPLE": {"schema/policy.py", "schema/table.py"},
     "as_date": {"engines/sql/expressions.py", "schema/columns.py"},
     "kind_of": {"engines/duckdb/files.py", "plan/kinds.py"},
-    "parts": {"plan/expressions.py", "plan/parts.py"},
 }
 
 

@@ -15,7 +15,7 @@ from sfumato.audit.shelf import AGGREGATES, MECHANISMS, Subject, aggregates
 from sfumato.cli.main import run
 from sfumato.local.make import FREQUENCIES, WAYS
 from sfumato.local.numbers import LAWS
-from sfumato.plan.nodes import Aggregate, SumInCells
+from sfumato.plan.nodes import Aggregate
 from tests.contract.test_mechanisms import NO_MECHANISMS
 from tests.kernel.plans import measure, plan, schema
 
@@ -25,8 +25,7 @@ SUBJECTS = {subject.name: subject for subject in (*MECHANISMS, *aggregates(), *t
 def test_every_mechanism_and_every_aggregate_is_audited() -> None:
     audited = {name.partition(",")[0] for name in SUBJECTS}
     assert set(noise.__all__) - NO_MECHANISMS - audited == {"above_threshold_stream"}  # the same draws, one at a time
-    # Cells are added up as a part of sums whose bounds are found, and never released.
-    assert set(Aggregate.__args__) - {type(aggregate) for aggregate in AGGREGATES.values()} == {SumInCells}
+    assert set(Aggregate.__args__) == {type(aggregate) for aggregate in AGGREGATES.values()}
     assert any("SUM(wide)" in question for question in QUESTIONS)
 
 

@@ -14,7 +14,7 @@ import importlib
 import inspect
 import re
 import types
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations_with_replacement, product
@@ -24,7 +24,6 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
-from sfumato.engines.arrange import arrange
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.kernel.certify import certify
 from sfumato.plan.expressions import Arithmetic, Call, Case, Column, Comparison, Condition, Number, String
@@ -44,12 +43,12 @@ from sfumato.plan.nodes import (
 from sfumato.schema.columns import Category, Float, Int
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person, Row, Unit
+from tests.engines.writing import Emit, arrange, sql_of
 from tests.reference import Reader, group_number
 
 NAMES = ("functions", "expressions", "sources", "counting")
 EMITTER = [importlib.import_module(f"sfumato.engines.sql.{name}") for name in NAMES]
 
-Emit = Callable[[Plan, Schema], str]
 Kind = dict[str, Any]  # one row, without its id
 Vectors = np.ndarray[Any, np.dtype[np.int64]]  # (group, measure)
 
@@ -212,7 +211,7 @@ class Worst:
 
 def bounds(shape: Shape) -> list[int]:
     """What the kernel certifies for each aggregate."""
-    return [release.sensitivity.bound for release in certify(shape.plan, shape.schema, "epsilon").releases]
+    return [release.sensitivity.l1 for release in certify(shape.plan, shape.schema, "epsilon").releases]
 
 
 def _worst(differences: Vectors, uncounted: Sequence[bool]) -> Worst:
@@ -290,7 +289,7 @@ def _answer_all(shape: Shape, emit: Emit, tables: Sequence[Sequence[tuple[int | 
     ]
     engine = DuckDBEngine(_arrow(rows), schema)
     answers = np.zeros((len(tables) * plan.groups, len(plan.measures)), dtype=np.int64)
-    found = engine.run(emit(numbered, schema))
+    found = engine.run(sql_of(numbered, schema, emit))
     engine.close()
     answers[[row[0] for row in found]] = np.array([row[1:] for row in found], dtype=np.int64)
     return answers.reshape(len(tables), plan.groups, len(plan.measures))
@@ -305,7 +304,7 @@ def _arrow(rows: Sequence[Kind]) -> pa.Table:
 
 def worst_of_corners(shape: Shape, emit: Emit) -> Worst:
     """Neighbours of the tables in which one unit meets its bounds; rows without an id may be that person's, too."""
-    sql = emit(shape.plan, shape.schema)
+    sql = sql_of(shape.plan, shape.schema, emit)
     base = [(1, kind) for kind in (shape.kinds[0], shape.kinds[-1])]
     corners = list(_corners(shape))
     tables: list[list[tuple[int | None, Kind]]] = [base, *(base + corner for corner in corners)]

@@ -1,13 +1,13 @@
 """The SQL writer knows a closed set of nodes: for anything else there is no SQL, and nothing is asked."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 import pytest
 
 from sfumato.engines.sql import counting, sources
-from sfumato.engines.sql.counting import emit
 from sfumato.engines.sql.expressions import Writer
 from sfumato.errors import Refused
 from sfumato.plan.expressions import Arithmetic, Column, Number, parts
@@ -18,6 +18,7 @@ from sfumato.plan.sources import Computed, Folded, PerUnit, Rows
 from sfumato.schema.columns import Float, Int
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person, Row, Unit
+from tests.engines.writing import numbers_of
 
 PERSON = Person("who", max_rows=2, max_groups=2)
 SCHEMA = Schema("people", PERSON, {"x": Int(0, 9), "z": Float(0, 9)})
@@ -31,7 +32,7 @@ def counted(unit: Any) -> Plan:
 STRANGE: Any = object()
 FOLD = Folded("f", STRANGE, Column("x"), Lattice(0, 9, 0))
 UNKNOWN: dict[str, Callable[[], object]] = {
-    "unit": lambda: emit(counted(STRANGE), SCHEMA),
+    "unit": lambda: counting.emit(replace(numbers_of(counted(Row())), unit=STRANGE), SCHEMA),
     "key": lambda: counting._position(STRANGE, "k0"),
     "source": lambda: sources.write_source(STRANGE, SCHEMA),
     "fold": lambda: sources._fold(FOLD, "v0", PERSON),
@@ -49,12 +50,13 @@ def test_an_unknown_node_is_an_error_and_never_sql(what: str) -> None:
 
 
 @pytest.mark.parametrize("unit", [Row(), PERSON])
-def test_an_aggregate_of_another_part_has_no_sql(unit: Unit) -> None:
+def test_what_is_not_counted_has_no_sql(unit: Unit) -> None:
     schema = Schema("people", unit, SCHEMA.columns)
-    with pytest.raises(ValueError, match="no SQL for Histogram in this part"):
-        emit(counted(unit), schema)
-    with pytest.raises(ValueError, match="no SQL for Histogram in this part"):
-        counting._share(HISTOGRAM, 0)
+    strange = replace(numbers_of(counted(unit)), cells=None, counted=(HISTOGRAM,))  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="no SQL for Histogram here"):
+        counting.emit(strange, schema)
+    with pytest.raises(ValueError, match="no SQL for Histogram here"):
+        counting._share(HISTOGRAM, 0)  # type: ignore[arg-type]
 
 
 def test_rows_of_a_person_are_not_put_together_where_nobody_is_a_person() -> None:

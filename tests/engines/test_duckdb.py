@@ -19,9 +19,8 @@ import pyarrow.dataset
 import pyarrow.parquet
 import pytest
 
-from sfumato.engines.arrange import arrange
 from sfumato.engines.duckdb.engine import DuckDBEngine, describe
-from sfumato.engines.sql.counting import MOST_ROWS, emit
+from sfumato.engines.sql.counting import MOST_ROWS
 from sfumato.engines.sql.expressions import LARGEST_INTEGER
 from sfumato.errors import DataUnreadable, EngineFailed, SfumatoError, UsageError
 from sfumato.plan.expressions import Column, Comparison, Condition, Number, String
@@ -32,6 +31,7 @@ from sfumato.schema.columns import Column as Declared
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person, Row, Unit
 from tests.engines.stores import stored_as
+from tests.engines.writing import arrange, sql_of
 
 CANARY = "canary-7351"
 WHO = "who"
@@ -48,7 +48,7 @@ def answer(
     plan = Plan(schema.table, schema.unit, where, keys, measures)
     engine = DuckDBEngine(source, schema)
     try:
-        return arrange(plan, engine.run(emit(plan, schema)))
+        return arrange(plan, engine.run(sql_of(plan, schema)))
     finally:
         engine.close()
 
@@ -152,7 +152,7 @@ def test_a_table_gives_the_same_integers_wherever_it_is_kept(store: str, tmp_pat
     for names, integers in expected.items():
         keys = tuple(ListedKey(Column(name), COLUMNS[name].values) for name in names)
         plan = Plan("data", unit, None, keys, measures)
-        assert arrange(plan, engine.run(emit(plan, schema))) == integers
+        assert arrange(plan, engine.run(sql_of(plan, schema))) == integers
     engine.close()
 
 
@@ -325,7 +325,7 @@ def test_columns_may_be_called_like_the_names_inside_the_sql(unit: Unit) -> None
         measure = Measure(Sum(Column(value), Lattice(0, 2, 0)), "laplace", Fraction(1))
         plan = Plan("data", unit, where, (RangeKey(Column(key), 0, 2),), (measure,))
         expected = [(sum(row[value] for row in rows if row[value] >= 1 and row[key] == k),) for k in range(3)]
-        assert arrange(plan, engine.run(emit(plan, schema))) == expected
+        assert arrange(plan, engine.run(sql_of(plan, schema))) == expected
     engine.close()
 
 
@@ -849,5 +849,5 @@ def test_a_real_value_a_few_steps_beyond_its_bounds_is_clamped_to_them(lower: in
         for end, side in ((lattice.lower, -1), (lattice.upper, 1)):
             value = float((end + side * steps) * lattice.step)
             engine = DuckDBEngine(pa.table({"x": [value]}), schema)
-            assert arrange(plan, engine.run(emit(plan, schema))) == [(end,)], (value, steps)
+            assert arrange(plan, engine.run(sql_of(plan, schema))) == [(end,)], (value, steps)
             engine.close()

@@ -18,7 +18,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sfumato.engines.arrange import arrange
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.sql.counting import emit
 from sfumato.errors import EngineFailed
@@ -52,6 +51,7 @@ from sfumato.schema.columns import Column as Declared
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person, Row
 from tests.engines.brute_force import twin
+from tests.engines.writing import arrange, sql_of
 from tests.reference import Integers, evaluate
 
 REPEATABLE = settings(
@@ -445,7 +445,7 @@ def plans(draw: st.DrawFn) -> Plan:
 
 
 def run(engine: DuckDBEngine, plan: Plan, schema: Schema) -> Integers:
-    return arrange(plan, engine.run(emit(plan, schema)))
+    return arrange(plan, engine.run(sql_of(plan, schema)))
 
 
 def schema_for(unit: Row | Person) -> Schema:
@@ -469,7 +469,7 @@ def test_the_engine_returns_the_integers_of_the_reference(
                     plan, unit=Person(UNIT_ID, max(plan.unit.max_rows, needed), max(plan.unit.max_groups, needed))
                 )
             schema = schema_for(wide_enough.unit)
-            assert run(engine, wide_enough, schema) == evaluate(wide_enough, schema, rows), emit(wide_enough, schema)
+            assert run(engine, wide_enough, schema) == evaluate(wide_enough, schema, rows), sql_of(wide_enough, schema)
 
 
 def _groups_of_each_person(plan: Plan, rows: list[dict[str, Any]]) -> dict[Any, int]:

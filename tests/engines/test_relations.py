@@ -26,6 +26,7 @@ from sfumato.schema.unit import Person, Row
 from tests.engines import several
 from tests.engines.brute_force import twin
 from tests.engines.several import opened, run, schema_of
+from tests.engines.writing import sql_of
 from tests.reference import evaluate
 
 REPEATABLE = settings(
@@ -40,7 +41,7 @@ def test_the_engine_returns_the_integers_of_the_reference(tables: Any, plans: li
         for plan in plans:
             schema = schema_of(plan.unit)
             certify(plan, schema, "epsilon")
-            assert run(engine, plan) == evaluate(plan, schema, tables), emit(plan, schema)
+            assert run(engine, plan) == evaluate(plan, schema, tables), sql_of(plan, schema)
 
 
 # ---- one set of tables with everything in it, and emitters with one fault each

@@ -8,15 +8,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from sfumato.engines.arrange import arrange
 from sfumato.engines.duckdb.engine import DuckDBEngine
-from sfumato.engines.sql.counting import emit
 from sfumato.plan.expressions import AllOf, Arithmetic, Column, Comparison, Condition, IsNull, Not, Number
 from sfumato.plan.lattice import Lattice
 from sfumato.plan.nodes import CentredSum, CountRows, CountValues, Measure, Plan, Sum
 from sfumato.schema.columns import Float
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Row
+from tests.engines.writing import arrange, sql_of
 
 X = Column("x")
 MORE = Arithmetic("+", X, Number(Fraction(1)))
@@ -39,7 +38,7 @@ def integers(rows: list[float], where: Condition | None, path: Path, *, in_place
     pq.write_table(table, path)
     engine = DuckDBEngine(path if in_place else table, SCHEMA)
     try:
-        return arrange(plan, engine.run(emit(plan, SCHEMA)))[0]
+        return arrange(plan, engine.run(sql_of(plan, SCHEMA)))[0]
     finally:
         engine.close()
 
@@ -64,5 +63,5 @@ def test_trusting_statistics_would_break_this(tmp_path: Path) -> None:
         with duckdb.connect() as connection:
             connection.execute(f"CREATE VIEW people AS SELECT * FROM '{tmp_path}/people.parquet'")
             plan = Plan("people", Row(), None, (), (Measure(Sum(X, LATTICE), "laplace", Fraction(1)),))
-            found.append(connection.execute(emit(plan, SCHEMA)).fetchone()[1])
+            found.append(connection.execute(sql_of(plan, SCHEMA)).fetchone()[1])
     assert found[0] + found[1] != found[2]

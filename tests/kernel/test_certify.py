@@ -59,9 +59,9 @@ INCOME, NAME, ELSEWHERE = Column("income"), Column("name"), Column("elsewhere")
 )
 def test_sensitivity(aggregate: Any, per_row: int) -> None:
     by_row = certify(plan(measure(aggregate)), schema(), "epsilon").releases[0]
-    assert by_row.sensitivity.bound == per_row
+    assert by_row.sensitivity.l1 == per_row
     by_person = certify(plan(measure(aggregate), unit=PERSON), schema(PERSON), "epsilon").releases[0]
-    assert by_person.sensitivity.bound == 20 * per_row
+    assert by_person.sensitivity.l1 == 20 * per_row
     assert str(per_row) in by_row.sensitivity.rule
     assert "20 rows" in by_person.sensitivity.rule
 
@@ -72,9 +72,9 @@ def test_sensitivity_is_the_largest_contribution_of_one_row(lower: int, width: i
     lattice = Lattice(lower, lower + width, 0)
     steps = range(lower, lower + width + 1)
     plain = certify(plan(measure(Sum(INCOME, lattice))), schema(), "epsilon").releases[0]
-    assert plain.sensitivity.bound == max(abs(k) for k in steps)
+    assert plain.sensitivity.l1 == max(abs(k) for k in steps)
     centred = certify(plan(measure(CentredSum(INCOME, lattice))), schema(), "epsilon").releases[0]
-    assert centred.sensitivity.bound == max(abs(k - lattice.centre) for k in steps)
+    assert centred.sensitivity.l1 == max(abs(k - lattice.centre) for k in steps)
 
 
 def test_keys_do_not_change_the_sensitivity() -> None:
@@ -274,7 +274,7 @@ def test_a_join_keeps_the_sensitivity_and_one_row_a_person_has_that_of_a_row() -
         ),
     ):
         certified = certify(plan(measure(), unit=PERSON, table=source), SEVERAL, "epsilon")
-        assert certified.releases[0].sensitivity.bound == most
+        assert certified.releases[0].sensitivity.l1 == most
 
 
 @pytest.mark.parametrize(
@@ -315,4 +315,4 @@ def test_people_are_counted_once_where_everybody_has_one_row() -> None:
     keys = (RangeKey(Column("total"), 0, 9),)
     for source, most in ((A_PERSON, 1), (OnUnit("people", A_PERSON, (Taken("total", "total"),), True), 5)):
         counted = plan(measure(CountPeople()), unit=PERSON, table=source, keys=keys)
-        assert certify(counted, SEVERAL, "epsilon").releases[0].sensitivity.bound == most
+        assert certify(counted, SEVERAL, "epsilon").releases[0].sensitivity.l1 == most

@@ -57,7 +57,7 @@ def released(aggregate: Any, mechanism: Any, currency: Any, unit: Any = None, sh
 def test_a_person_moves_values_and_cells_by_max_rows(aggregate: Any) -> None:
     for unit, rows in ((None, 1), (PERSON, 20)):
         release, cost = released(aggregate, "laplace", "epsilon", unit)
-        assert (release.sensitivity.bound, release.sensitivity.length, release.strategy) == (rows, rows, None)
+        assert (release.sensitivity.l1, release.sensitivity.l2_squared, release.strategy) == (rows, rows**2, None)
         assert release.mechanism == DiscreteLaplace(F(rows))
         assert cost == Cost("epsilon", F(1))
 
@@ -65,7 +65,7 @@ def test_a_person_moves_values_and_cells_by_max_rows(aggregate: Any) -> None:
 def test_a_person_counts_once_in_each_of_their_groups() -> None:
     for keys, groups, length in (((), 1, 1), ((BY_SEX,), 2, 2), ((BY_AGE,), 5, 3)):
         release, cost = released(CountPeople(), "laplace", "epsilon", PERSON, keys=keys)
-        assert (release.sensitivity.bound, release.sensitivity.length) == (groups, length)
+        assert (release.sensitivity.l1, release.sensitivity.l2_squared) == (groups, groups)
         assert release.mechanism == DiscreteLaplace(F(groups))
         release, cost = released(CountPeople(), "gaussian", "rho", PERSON, F(1, 2), keys=keys)
         assert release.mechanism == DiscreteGaussian(F(length**2))
@@ -79,12 +79,12 @@ def test_running_totals_are_paid_for_by_their_columns() -> None:
     for unit, rows in ((None, 1), (PERSON, 20)):
         release, _ = released(Cumulative(GRID), "laplace", "epsilon", unit)
         assert release.strategy == Strategy("tree", 40) == strategy_of(Cumulative(GRID), "epsilon")
-        assert release.sensitivity.bound == 2 * rows
+        assert release.sensitivity.l1 == 2 * rows
         assert release.mechanism == DiscreteLaplace(F(2 * rows))
         release, cost = released(Cumulative(GRID), "gaussian", "rho", unit, F(1, 2))
         roots = Strategy("roots", 40)
         assert release.strategy == roots
-        assert release.sensitivity.length == rows * roots.spread
+        assert release.sensitivity.l2_squared == (rows * roots.spread) ** 2
         assert release.mechanism == DiscreteGaussian(F((rows * roots.spread) ** 2))
         assert cost == Cost("rho", F(1, 2))
         assert str(roots.spread) in release.sensitivity.rule
@@ -180,7 +180,7 @@ def test_finding_keys_is_paid_in_rho_and_delta() -> None:
 def test_with_open_keys_people_are_counted_in_as_many_groups_as_they_may() -> None:
     asked = plan(measure(CountPeople(), F(1, 2), "gaussian"), unit=PERSON, keys=(CITY,))
     paid = certify(replace(asked, selection=SELECTION), schema(PERSON), "rho")
-    assert (paid.releases[0].sensitivity.bound, paid.releases[0].sensitivity.length) == (5, 3)
+    assert (paid.releases[0].sensitivity.l1, paid.releases[0].sensitivity.l2_squared) == (5, 5)
 
 
 @pytest.mark.parametrize(

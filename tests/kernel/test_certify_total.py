@@ -17,6 +17,7 @@ from sfumato.engines.sql.counting import emit
 from sfumato.engines.sql.expressions import Writer
 from sfumato.errors import Refused
 from sfumato.kernel.certify import certify
+from sfumato.plan.counting import countings
 from sfumato.plan.expressions import (
     AllOf,
     Arithmetic,
@@ -57,7 +58,6 @@ from sfumato.plan.nodes import (
     Sum,
     UnboundedSum,
 )
-from sfumato.plan.parts import parts
 from sfumato.plan.sources import Computed, Folded, Lookup, PerUnit, Rows
 from sfumato.plan.totality import known
 from sfumato.schema.columns import Category, Date, Float, Identifier, Int, Text
@@ -234,10 +234,10 @@ TABLES = ("people", "nobody", *(f"people{place}" for place in range(len(ROWS))))
 
 
 def failing(connection: duckdb.DuckDBPyConnection, plan: Plan) -> list[str]:
-    """The tables on which a part of the plan fails."""
+    """The tables on which a counting of the plan fails."""
     found = []
-    for part in parts(plan):
-        sql = emit(part.plan, SCHEMA)
+    for counting in countings(plan):
+        sql = emit(counting, SCHEMA)
         for table in TABLES:
             try:
                 connection.execute(sql.replace('FROM "people"', f'FROM "{table}"')).fetchall()

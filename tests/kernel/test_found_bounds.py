@@ -18,8 +18,9 @@ from sfumato.kernel.mechanisms import found_bounds
 from sfumato.kernel.mechanisms.additive import DiscreteGaussian, DiscreteLaplace
 from sfumato.kernel.mechanisms.found_bounds import BoundedSum, Weighed
 from sfumato.kernel.mechanisms.ranks import Cells
+from sfumato.plan.counting import SumInCell
 from sfumato.plan.expressions import Column
-from sfumato.plan.nodes import Magnitudes, RangeKey, SumInCells, UnboundedSum
+from sfumato.plan.nodes import Magnitudes, RangeKey, UnboundedSum
 from tests.entropy import SeededEntropy
 from tests.kernel.laws import chi_square, mutant
 from tests.kernel.plans import BY_SEX, PERSON, measure, plan, schema
@@ -188,7 +189,7 @@ def test_certify_derives_rows_cost_and_noise() -> None:
     certified = certify(asked(PERSON), schema(PERSON), "epsilon")
     assert certified.cost.amount == 1
     assert certified.releases[0].mechanism == mechanism(rows=20)
-    assert certified.releases[0].sensitivity.bound == 20
+    assert certified.releases[0].sensitivity.l1 == 20
     assert certified.releases[0].event["mechanism"] == "bounded_sum"
     gaussian = certify(asked(name="gaussian"), schema(), "rho")
     assert gaussian.cost.amount == 1
@@ -200,8 +201,8 @@ def test_certify_derives_rows_cost_and_noise() -> None:
     [
         (asked(name="gaussian"), "not paid in epsilon"),
         (asked(keys=(RangeKey(Column("age"), 0, MOST_COUNTED // AGES.size + 1),)), "cells"),
-        (asked(keys=(AGES,)), "groups by a grid or by magnitudes"),
-        (plan(measure(SumInCells(AGES))), "adds up cells"),
+        (asked(keys=(AGES,)), "unknown Magnitudes"),
+        (plan(measure(SumInCell())), "adds up cells"),
     ],
 )
 def test_certify_refuses(wrong: Any, why: str) -> None:

@@ -13,9 +13,9 @@ from itertools import count
 from pathlib import Path
 from random import SystemRandom
 
-from sfumato.engines.arrange import arrange
 from sfumato.kernel.gate import Receipt, release
 from sfumato.ledger.payment import Payment
+from tests.engines.writing import arrange
 from tests.ledger.asking import append_durably, open_instantly, question
 
 WORKERS = 4

@@ -6,9 +6,7 @@ from typing import Any
 import pyarrow as pa
 
 import sfumato as sf
-from sfumato.engines.arrange import arrange
 from sfumato.engines.duckdb.engine import DuckDBEngine
-from sfumato.engines.sql.counting import emit
 from sfumato.kernel.certify import Certified, certify
 from sfumato.kernel.cost import Cost
 from sfumato.plan.nodes import Aggregate, Key, Measure, Plan
@@ -17,6 +15,7 @@ from sfumato.query.bind import bind
 from sfumato.query.rewrite import rewrite
 from sfumato.query.sql import parse
 from sfumato.schema.table import Schema
+from tests.engines.writing import arrange, sql_of
 
 
 def plan_of(*aggregates: Aggregate, unit: Any = None, keys: tuple[Key, ...] = ()) -> Plan:
@@ -26,13 +25,13 @@ def plan_of(*aggregates: Aggregate, unit: Any = None, keys: tuple[Key, ...] = ()
 
 def integers(plan: Plan, schema: Schema, table: pa.Table) -> list[tuple[int, ...]]:
     engine = DuckDBEngine(table, schema)
-    found = arrange(plan, engine.run(emit(plan, schema)))
+    found = arrange(plan, engine.run(sql_of(plan, schema)))
     engine.close()
     return found
 
 
 def bounds_of(plan: Plan, schema: Schema) -> list[int]:
-    return [release.sensitivity.bound for release in certify(plan, schema, "epsilon").releases]
+    return [release.sensitivity.l1 for release in certify(plan, schema, "epsilon").releases]
 
 
 def certified_question(question: str, schema: Schema, price: Cost) -> Certified:

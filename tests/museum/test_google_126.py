@@ -10,12 +10,11 @@ import duckdb
 import pyarrow as pa
 
 import sfumato as sf
-from sfumato.engines.arrange import arrange
-from sfumato.engines.sql.counting import emit
 from sfumato.plan.expressions import Column
 from sfumato.plan.lattice import Lattice
 from sfumato.plan.nodes import Sum
 from sfumato.schema.table import Schema
+from tests.engines.writing import arrange, sql_of
 from tests.museum.room import bounds_of, integers, plan_of
 
 SCHEMA = Schema("people", sf.Row(), {"x": sf.Float(-(2**53), 2**53)})
@@ -25,7 +24,7 @@ VALUES = [2.0**53, 1.0, 1.0, -(2.0**53), 3.5]
 
 
 def test_every_order_of_rows_gives_one_sum() -> None:
-    sql = emit(PLAN, SCHEMA)
+    sql = sql_of(PLAN, SCHEMA)
     ours, doubles = set(), set()
     with duckdb.connect(":memory:") as connection:
         for order in sorted(set(permutations(VALUES))):

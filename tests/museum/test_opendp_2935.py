@@ -10,7 +10,6 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.engines.arrange import arrange
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.errors import Refused
 from sfumato.kernel.certify import certify
@@ -20,6 +19,7 @@ from sfumato.plan.lattice import Lattice
 from sfumato.plan.nodes import CentredSum, CountRows, CountValues, Sum
 from sfumato.schema.table import Schema
 from tests.engines.brute_force import twin
+from tests.engines.writing import arrange
 from tests.entropy import SeededEntropy
 from tests.museum.room import integers, plan_of
 

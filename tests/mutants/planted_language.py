@@ -4,7 +4,7 @@ from tests.mutants.mutant import Mutant
 
 CERTIFY, DUCKDB = "tests/kernel/test_certify.py", "tests/engines/test_duckdb.py"
 NODES, SOURCES, PARTS = "tests/plan/test_nodes.py", "tests/plan/test_sources.py", "tests/plan/test_parts.py"
-TOTAL = "tests/plan/test_total.py"
+TOTAL, CAPS = "tests/plan/test_total.py", "tests/engines/test_caps.py"
 FAILURES = "tests/session/test_failures.py"
 
 LANGUAGE = (
@@ -78,11 +78,43 @@ LANGUAGE = (
     ),
     Mutant(
         "cells-of-rows",
-        "plan/parts.py",
-        "return replace(plan, unit=Person(plan.unit.id, plan.unit.max_rows, plan.unit.max_rows))",
-        "return replace(plan, unit=Row())",
+        "engines/sql/counting.py",
+        "return _in_lines(counting, person, rows, writer)",
+        "return _for_rows(counting, rows, writer)",
         "a person with a thousand rows moves a histogram by a thousand, its noise covers max_rows",
         (PARTS,),
+    ),
+    Mutant(
+        "salt-of-its-own",
+        "plan/counting.py",
+        "return Counting(plan.table, unit, plan.capped, salt,",
+        "return Counting(plan.table, unit, plan.capped, salt + len(measures) + (cells is None),",
+        "rows and cells of one question keep different groups of a person: together twice as many as are paid for",
+        (CAPS + "::test_groups_and_rows_of_a_person_are_decided_once",),
+    ),
+    Mutant(
+        "squares-of-the-rest-forgotten",
+        "plan/caps.py",
+        "return full * self.rows_per_group**2 + rest**2",
+        "return full * self.rows_per_group**2",
+        "the last group of a person, of which fewer rows count, gets no Gaussian noise",
+        (CAPS,),
+    ),
+    Mutant(
+        "groups-times-rows-forgotten",
+        "plan/caps.py",
+        "return min(self.rows, self.groups * self.rows_per_group)",
+        "return self.rows_per_group",
+        "a person in five groups is protected in one",
+        (CAPS,),
+    ),
+    Mutant(
+        "caps-above-the-owners",
+        "kernel/certify.py",
+        "and plan.caps.rows <= plan.unit.max_rows",
+        "and plan.caps.rows > 0",
+        "a question says itself how many rows of a person an engine carries along",
+        (CAPS,),
     ),
     # ---- the SQL, and what comes back
     Mutant(

@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sfumato.plan import expressions, nodes, sources
+from sfumato.plan.caps import Caps
 from sfumato.plan.expressions import (
     AllOf,
     AnyOf,
@@ -46,7 +47,6 @@ from sfumato.plan.nodes import (
     RangeKey,
     Selection,
     Sum,
-    SumInCells,
     UnboundedSum,
 )
 from sfumato.plan.sources import Computed, Folded, Lookup, OnUnit, PerUnit, Rows, Taken
@@ -153,7 +153,10 @@ DIFFERENT: list[dict[str, Any]] = [
     measured(UnboundedSum(Magnitudes(AGE, 0, 8), Fraction(1, 10))),
     measured(UnboundedSum(Magnitudes(AGE, -1, 9), Fraction(1, 10))),
     measured(UnboundedSum(Magnitudes(ONE, 0, 9), Fraction(1, 10))),
-    measured(SumInCells(Magnitudes(AGE, 0, 9))),
+    {"caps": Caps(3, 2, 1)},
+    {"caps": Caps(3, 2, 2)},
+    {"caps": Caps(3, 1, 2)},
+    {"caps": Caps(4, 1, 2)},
     {"keys": (OpenKey(AGE),)},
     {"keys": (OpenKey(Column("name")),)},
     {"selection": Selection(Fraction(1), Fraction(1, 2))},

@@ -10,6 +10,7 @@ from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.sql.counting import emit
 from sfumato.kernel.mechanisms.found_bounds import Weighed
 from sfumato.kernel.mechanisms.ranks import Cells
+from sfumato.plan.counting import countings
 from sfumato.plan.expressions import Column
 from sfumato.plan.nodes import (
     Aggregate,
@@ -24,7 +25,6 @@ from sfumato.plan.nodes import (
     Quantiles,
     UnboundedSum,
 )
-from sfumato.plan.parts import parts
 from sfumato.schema.columns import Int
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person, Row
@@ -48,7 +48,7 @@ def rows_counted(aggregate: Aggregate, values: list[int]) -> int:
     plan = Plan("people", UNIT, None, (), (Measure(aggregate, "laplace", Fraction(1)),))
     engine = DuckDBEngine(pa.table({"who": [1] * len(values), "x": values}), SCHEMA)
     try:
-        ((found,),) = look(engine, plan, [emit(part.plan, SCHEMA) for part in parts(plan)]).entries
+        ((found,),) = look(engine, countings(plan), [emit(counting, SCHEMA) for counting in countings(plan)]).entries
     finally:
         engine.close()
     match found:
@@ -64,8 +64,8 @@ def test_a_person_counts_with_max_rows_rows_at_most(name: str) -> None:
     assert rows_counted(AGGREGATES[name], list(range(0, 100, 5))) == MAX_ROWS
 
 
-def test_a_part_has_the_plans_unit() -> None:
+def test_a_counting_has_the_plans_unit() -> None:
     for unit in (Row(), UNIT):
         measures = tuple(Measure(aggregate, "laplace", Fraction(1)) for aggregate in AGGREGATES.values())
-        for part in parts(Plan("people", unit, None, (), measures)):
-            assert type(part.plan.unit) is type(unit)
+        for counting in countings(Plan("people", unit, None, (), measures)):
+            assert type(counting.unit) is type(unit)

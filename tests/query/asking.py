@@ -9,8 +9,8 @@ from sfumato.engines.sql.counting import emit
 from sfumato.kernel.certify import Certified, certify
 from sfumato.kernel.cost import Cost
 from sfumato.ledger.terms import Terms
+from sfumato.plan.counting import countings
 from sfumato.plan.nodes import Plan
-from sfumato.plan.parts import parts
 from sfumato.query.allocate import allocate
 from sfumato.query.bind import BoundQuestion, bind
 from sfumato.query.rewrite import Draft, rewrite
@@ -68,5 +68,5 @@ def walk(
     bound = bind(parse(question), schema)
     draft = rewrite(bound)
     plan = allocate(bound, draft, schema, price, Terms(budget).for_keys(None))
-    sql = tuple(emit(part.plan, schema) for part in parts(plan))
+    sql = tuple(emit(counting, schema) for counting in countings(plan))
     return Walk(bound, draft, price, plan, certify(plan, schema, price.currency), sql)

@@ -7,7 +7,6 @@ import pytest
 
 import sfumato as sf
 from sfumato.engines.sql.expressions import quoted
-from sfumato.plan.parts import parts
 from tests.query.asking import COLUMNS, EPSILON, LOOKUPS, RHO, TABLES, walk
 from tests.query.cases import Case, outcome, read_cases, schema_for
 
@@ -66,7 +65,7 @@ def test_every_plan_costs_the_spend_and_its_sql_runs_on_extreme_rows(
         walked = walk(case.question, schema=schema_for(case.file), budget=budget)
         # Roots of zCDP are rounded down, so a choice may cost a trifle less.
         assert 0 <= walked.price.amount - walked.certified.cost.amount < walked.price.amount / 10**12, case
-        for part, sql in zip(parts(walked.plan), walked.sql, strict=True):
+        for counting, sql in zip(walked.certified.countings, walked.sql, strict=True):
             for row in database.execute(sql).fetchall():
                 assert all(type(value) is int for value in row), case
-                assert 0 <= row[0] < part.plan.groups
+                assert 0 <= row[0] < counting.groups * counting.size

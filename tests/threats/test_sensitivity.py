@@ -17,7 +17,6 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.engines.arrange import arrange
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.sql.counting import emit
 from sfumato.errors import EngineFailed, Refused, UsageError
@@ -34,6 +33,7 @@ from sfumato.query.rewrite import rewrite
 from sfumato.query.sql import parse
 from sfumato.schema.table import Schema
 from tests.engines.brute_force import AGGREGATES, KEYS, Shape, bounds, twin, worst_of_corners, worst_of_every_table
+from tests.engines.writing import arrange, sql_of
 from tests.kernel.laws import mutant
 
 # ---- every small table
@@ -57,24 +57,27 @@ NO_CLAMP = (
     "WHEN {written} < {lower} THEN {lower} WHEN {written} > {upper} THEN {upper} END",
     "ELSE CAST({written} AS INTEGER) END",
 )
-SHARE = "// {many} END"
+SHARE = "// COUNT(*) OVER person) ELSE"
 KEEP_UNDECLARED = [("CAST(enum_code(", "COALESCE(enum_code("), ("({listed}))) AS INTEGER)", "({listed}))), 0)")]
 TIES = [
     (
         "SELECT *, row_number() OVER (PARTITION BY u ORDER BY hash(CAST(u AS VARCHAR), {groups}, ",
         "SELECT *, rank() OVER (PARTITION BY u ORDER BY hash(CAST(u AS VARCHAR), ",
     ),
-    ("), {groups}) AS rank FROM pairs", ")) AS rank FROM pairs"),
+    ("), {groups}) AS rank FROM {pairs}", ")) AS rank FROM {pairs}"),
 ]
 TWINS: dict[str, tuple[Shape, list[tuple[str, str]]]] = {
     "no clamp": (PEOPLE, [NO_CLAMP]),
     "no clamp of rows": (ROWS, [NO_CLAMP]),
     "clamp off by one": (ROWS, [("WHEN {real} < {low} THEN {lower}", "WHEN {real} < {low} THEN {lower} - 1")]),
-    "rows not bounded": (PEOPLE, [(SHARE, "* NULL END")]),
-    "rows bounded group by group": (PEOPLE, [(SHARE, "// CAST(1 AS BIGINT) END")]),
-    "share rounded up": (PEOPLE, [(SHARE, "// {many} + CAST({unit.max_rows} % {many} > 0 AS INTEGER) END")]),
-    "rows of one group counted": (PEOPLE, [('"SUM(n) OVER person"', '"n"')]),
-    "groups not bounded": (PEOPLE, [(" WHERE rank <= {unit.max_groups}", "")]),
+    "rows not bounded": (PEOPLE, [(SHARE, "* CAST(99 AS BIGINT)) ELSE")]),
+    "rows bounded group by group": (PEOPLE, [(SHARE, "// CAST(1 AS BIGINT)) ELSE")]),
+    "share rounded up": (
+        PEOPLE,
+        [(SHARE, "// COUNT(*) OVER person + CAST({caps.rows} % COUNT(*) OVER person > 0 AS INTEGER)) ELSE")],
+    ),
+    "rows of one group counted": (PEOPLE, [("SUM(least(n, {most})) OVER person", "n")]),
+    "groups not bounded": (PEOPLE, [(" WHERE rank <= {caps.groups}", "")]),
     "ties share a rank": (PEOPLE, TIES),
     "sums not clipped below": (PEOPLE, [("WHEN s{i} < most * {low} THEN most * {low} ", "")]),
     "centred sums not bounded": (PEOPLE, [("THEN s{i} * most // c{i} ELSE", "THEN s{i} ELSE")]),
@@ -85,8 +88,8 @@ TWINS: dict[str, tuple[Shape, list[tuple[str, str]]]] = {
         RANGES,
         [("AND {high} THEN {position} END", "AND {high} THEN {position} ELSE 0 END")],
     ),
-    "NULL ids kept": (PEOPLE, [("{person} IS NOT NULL", "TRUE")]),
-    "condition left out": (ROWS, [("[writer.condition(plan.where)]", "['TRUE']")]),
+    "NULL ids kept": (PEOPLE, [("{column(counting.unit.id)} IS NOT NULL", "TRUE")]),
+    "condition left out": (ROWS, [("[writer.condition(counting.where)]", "['TRUE']")]),
 }
 
 
@@ -119,9 +122,9 @@ def test_s1_rounding_between_almost_equal_bounds_moves_no_sum_further_than_certi
     lattice = Lattice.covering(Fraction(1), ABOVE_ONE, whole=False)
     plan = plan_for(Sum(Column("x"), lattice), CentredSum(Column("x"), lattice))
     schema = Schema("people", sf.Row(), {"x": sf.Float(1, ABOVE_ONE)})
-    claims = [release.sensitivity.bound for release in certify(plan, schema, "epsilon").releases]
+    claims = [release.sensitivity.l1 for release in certify(plan, schema, "epsilon").releases]
     assert claims == [2**30 + 1, 1]
-    sql = emit(plan, schema)
+    sql = sql_of(plan, schema)
     # Values on both bounds, between them, and outside.
     values = np.resize([1.0, float(ABOVE_ONE), 1 + 2.0**-41, 2.0, 0.0, 1 + 2.0**-31], MANY)
     with table_of(values) as connection:
@@ -184,7 +187,7 @@ def test_s2_order_threads_and_chunks_leave_the_integers_alone() -> None:
         unit=unit,
         keys=(ListedKey(Column("k"), ("a", "b", "c")),),
     )
-    sql = emit(plan, schema)
+    sql = sql_of(plan, schema)
     seen, sums_of_doubles = set(), set()
     for threads in (1, 4):
         with duckdb.connect(":memory:", config={"threads": threads}) as connection:
@@ -258,7 +261,7 @@ def steps_of_each_row(kind: str, emitter: Any, unit: Any) -> np.ndarray[Any, Any
 def test_s3_rows_at_the_ends_of_a_type_neither_wrap_nor_fail(kind: str, unit: Any) -> None:
     schema = Schema("people", unit, {"x": sf.Int(-5, 5)})
     certified = certify(plan_for(*EXTREMES, unit=unit), schema, "epsilon")
-    claims = [release.sensitivity.bound for release in certified.releases]
+    claims = [release.sensitivity.l1 for release in certified.releases]
     steps = steps_of_each_row(kind, emit, unit)
     assert len(steps) >= 10
     assert (steps <= np.array(claims, dtype=object)).all()
@@ -277,7 +280,7 @@ def test_s3_a_person_above_max_rows_is_bounded_and_never_an_error(keys: Any, col
     table = pa.table({"x": [float(2**62)] * rows, "who": [1] * rows, "tab": [0] * rows})
     engine = DuckDBEngine(table, schema)
     counted = min(rows, 20)
-    found = arrange(plan, engine.run(emit(plan, schema)))[0]
+    found = arrange(plan, engine.run(sql_of(plan, schema)))[0]
     engine.close()
     assert found == (counted, counted, counted * lattice.upper, counted * (lattice.upper - lattice.centre))
 
@@ -293,7 +296,7 @@ def test_s3_twin_arithmetic_in_whole_numbers_fails_on_one_row() -> None:
 def test_s3_bounds_beyond_the_largest_double_are_refused(call: str) -> None:
     schema = Schema("people", sf.Row(), {"x": sf.Float(0, 1e99)})
     with pytest.raises(Refused):
-        emit(certified_question(f"SELECT {call} FROM people", schema, Cost("epsilon", Fraction(1))).plan, schema)
+        sql_of(certified_question(f"SELECT {call} FROM people", schema, Cost("epsilon", Fraction(1))).plan, schema)
 
 
 # ---- S5: one person with very many rows and groups
@@ -339,7 +342,7 @@ def contribution(plan: Plan, engines: tuple[DuckDBEngine, DuckDBEngine], emitter
 
 def excess(plan: Plan, moved: np.ndarray[Any, Any]) -> bool:
     certified = certify(plan, Schema("people", plan.unit, PLACES), "epsilon")
-    claims = np.array([release.sensitivity.bound for release in certified.releases])
+    claims = np.array([release.sensitivity.l1 for release in certified.releases])
     assert isinstance(plan.unit, sf.Person)
     return bool((moved.sum(axis=0) > claims).any() or (moved.max(axis=1) > 0).sum() > plan.unit.max_groups)
 

@@ -18,7 +18,6 @@ from sfumato.errors import UsageError
 from sfumato.kernel.certify import certify
 from sfumato.kernel.cost import Cost
 from sfumato.plan.nodes import Aggregate, CentredSum, CountDistinct, CountPeople, CountRows, CountValues, Sum
-from sfumato.plan.parts import parts
 from sfumato.query.allocate import allocate
 from sfumato.query.bind import bind
 from sfumato.query.rewrite import rewrite
@@ -129,20 +128,20 @@ def _of_question(question: str, schema: Schema) -> tuple[Callable[[Any], Vectors
     bound = bind(parse(question), schema)
     plan = allocate(bound, rewrite(bound), schema, Cost("epsilon", Fraction(1)))
     certified = certify(plan, schema, "epsilon")
-    sql = tuple(emit(part.plan, schema) for part in parts(plan))
+    sql = tuple(emit(counting, schema) for counting in certified.countings)
     aggregates = [measure.aggregate for measure in plan.measures]
     steps = [_step(aggregate) for aggregate in aggregates]
 
     def measure(frame: Any) -> Vectors:
         engine = DuckDBEngine(frame, schema)
         try:
-            rows = look(engine, plan, sql).entries
+            rows = look(engine, certified.countings, sql).entries
         finally:
             engine.close()
         columns = integers_of(plan, rows)
         return [np.array([float(one * step) for one in column]) for column, step in zip(columns, steps, strict=True)]
 
-    bounds = [one.sensitivity.bound * step for one, step in zip(certified.releases, steps, strict=True)]
+    bounds = [one.sensitivity.l1 * step for one, step in zip(certified.releases, steps, strict=True)]
     return measure, [_called(aggregate) for aggregate in aggregates], bounds
 
 

@@ -23,8 +23,8 @@ from sfumato.kernel.entropy import SystemEntropy, Words
 from sfumato.kernel.gate import Entry, Receipt, Table, release
 from sfumato.kernel.mechanisms.found_bounds import BoundedSum, Weighed
 from sfumato.kernel.mechanisms.ranks import Cells
+from sfumato.plan.counting import Counting
 from sfumato.plan.nodes import MostFrequent, Plan, Quantiles, UnboundedSum
-from sfumato.plan.parts import parts
 from sfumato.query.allocate import allocate
 from sfumato.query.bind import bind
 from sfumato.query.rewrite import rewrite
@@ -33,7 +33,7 @@ from sfumato.schema.columns import Category, Column, Float, Int
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person, Row, Unit
 
-Emit = Callable[[Plan, Schema], str]
+Emit = Callable[[Counting, Schema], str]
 Entries = Sequence[Sequence[Entry]]
 
 COLUMNS: dict[str, Column] = {
@@ -101,13 +101,13 @@ def replayed(question: str, unit: Unit, write: Emit = emit) -> Finding:
     bound = bind(parse(question), schema)
     plan = allocate(bound, rewrite(bound), schema, Cost("epsilon", Fraction(1)))
     certified = certify(plan, schema, "epsilon")
-    claims = [one.sensitivity.bound for one in certified.releases]
-    table, sql = corner_cases(), tuple(write(part.plan, schema) for part in parts(plan))
-    whole, tape = _sums(table, schema, plan, sql), Tape()
+    claims = [one.sensitivity.l1 for one in certified.releases]
+    table, sql = corner_cases(), tuple(write(counting, schema) for counting in certified.countings)
+    whole, tape = _sums(table, certified, sql), Tape()
     noisy = _release(certified, whole, tape)
     worst, straight = 0.0, True
     for kept in _without_each_unit(table, unit):
-        less = _sums(table.filter(kept), schema, plan, sql)
+        less = _sums(table.filter(kept), certified, sql)
         moved = [_distance(*sides) for sides in zip(integers_of(plan, whole), integers_of(plan, less), strict=True)]
         worst = max(worst, *(float(Fraction(move, claim)) for move, claim in zip(moved, claims, strict=True)))
         worst = max(worst, *(_clamped_moves(certified, whole, less)))
@@ -134,10 +134,10 @@ def every_question(write: Emit = emit) -> Iterator[Callable[[], Finding]]:
             yield partial(replayed, question, unit, write)
 
 
-def _sums(table: Any, schema: Schema, plan: Plan, sql: tuple[str, ...]) -> Entries:
-    engine = DuckDBEngine(table, schema)
+def _sums(table: Any, certified: Certified, sql: tuple[str, ...]) -> Entries:
+    engine = DuckDBEngine(table, certified.schema)
     try:
-        return look(engine, plan, sql).entries
+        return look(engine, certified.countings, sql).entries
     finally:
         engine.close()
 

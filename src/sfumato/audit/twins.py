@@ -19,7 +19,7 @@ from sfumato.geo.privtree import STRUCTURE, scales, split_coins
 from sfumato.kernel.entropy import Entropy, SystemEntropy
 from sfumato.kernel.mechanisms.keys import KeySelection
 from sfumato.kernel.samplers import discrete_laplace
-from sfumato.plan.nodes import Plan
+from sfumato.plan.counting import Counting
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Row, Unit
 
@@ -117,8 +117,8 @@ def subjects() -> list[Subject]:
 
 
 def _broken(old: str, new: str) -> Emit:
-    def write(plan: Plan, schema: Schema) -> str:
-        sql = emit(plan, schema)
+    def write(counting: Counting, schema: Schema) -> str:
+        sql = emit(counting, schema)
         if old not in sql:
             raise ValueError(f"the SQL has no {old!r} to break")
         return sql.replace(old, new)

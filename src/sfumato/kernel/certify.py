@@ -16,6 +16,7 @@ from sfumato.kernel.mechanisms.found_bounds import BoundedSum
 from sfumato.kernel.mechanisms.keys import KeySelection
 from sfumato.kernel.mechanisms.ranks import RankChoice, root_below
 from sfumato.kernel.mechanisms.running import Strategy
+from sfumato.plan.counting import Counted, Counting, SumInCell, countings
 from sfumato.plan.expressions import Column, Expression
 from sfumato.plan.nodes import (
     Aggregate,
@@ -28,6 +29,7 @@ from sfumato.plan.nodes import (
     Cumulative,
     Grid,
     Histogram,
+    Key,
     ListedKey,
     Magnitudes,
     Measure,
@@ -37,14 +39,13 @@ from sfumato.plan.nodes import (
     Quantiles,
     RangeKey,
     Sum,
-    SumInCells,
     UnboundedSum,
 )
-from sfumato.plan.sources import derive, unit_of
+from sfumato.plan.sources import derive
 from sfumato.plan.totality import check, known
 from sfumato.schema.columns import plain_text
 from sfumato.schema.table import Schema
-from sfumato.schema.unit import Person, Row
+from sfumato.schema.unit import Person, Row, Unit
 
 MOST_GROUPS = 100_000
 MOST_CELLS = 1 << 27  # of which an engine returns those that have rows
@@ -56,14 +57,16 @@ Mechanism = DiscreteLaplace | DiscreteGaussian | RankChoice | PermuteAndFlip | E
 
 @dataclass(frozen=True, slots=True)
 class Sensitivity:
-    """How far one unit can move the vector of all groups: by `bound` in L1 norm, by `length` in L2. `rule` says why."""
+    """How far one unit can move the vector of all groups, in L1 norm and in L2 norm squared. `rule` says why."""
 
-    bound: int
+    l1: int
+    l2_squared: int
     rule: str
-    length: int = 0
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "length", self.length or self.bound)
+    @property
+    def length(self) -> int:
+        """The L2 norm, rounded up."""
+        return isqrt(self.l2_squared - 1) + 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +79,7 @@ class CertifiedRelease:
     def event(self) -> Event:
         match self.mechanism:
             case DiscreteLaplace() as laplace:
-                return laplace.event(self.sensitivity.bound)
+                return laplace.event(self.sensitivity.l1)
             case DiscreteGaussian() as gaussian:
                 return gaussian.event(self.sensitivity.length)
             case choice:
@@ -85,9 +88,11 @@ class CertifiedRelease:
 
 @dataclass(frozen=True, slots=True)
 class Certified:
-    """A plan the kernel will answer, one release a measure, with what it costs in all."""
+    """A plan the kernel will answer: what an engine counts for it, one release a measure, and what it costs in all."""
 
     plan: Plan
+    schema: Schema
+    countings: tuple[Counting, ...]
     releases: tuple[CertifiedRelease, ...]
     cost: Cost
     digest: str
@@ -108,7 +113,6 @@ def certify(plan: Plan, schema: Schema, currency: Currency) -> Certified:
     """
     if plan.unit != schema.unit:
         raise plan_refused("it protects another unit or asks another table")
-    columns = derive(plan.table, schema)
     if not plan.measures:
         raise plan_refused("it measures nothing")
     if not 0 < plan.groups <= MOST_GROUPS:
@@ -117,25 +121,43 @@ def certify(plan: Plan, schema: Schema, currency: Currency) -> Certified:
         size, most = _size(measure.aggregate)
         if size * plan.groups > most:
             raise plan_refused(f"it has more than {most} cells in all groups")
-    if any(isinstance(key, Grid | Magnitudes) for key in plan.keys):
-        raise plan_refused("it groups by a grid or by magnitudes")
-    for key in plan.keys:
-        _check_cells(key, columns)
-    grouped = [key.expression for key in plan.keys if not isinstance(key, Grid | Magnitudes)]
-    if len(set(grouped)) < len(grouped):
-        raise plan_refused("it groups by the same twice")
-    if plan.where is not None:
-        check(plan.where, columns)
-    for measure in plan.measures:
-        _check_aggregate(measure.aggregate, columns)
-    releases = tuple(_release(measure, plan, currency) for measure in plan.measures)
+    _check_caps(plan)
+    made = countings(plan)
+    for counting in made:
+        _check_counting(counting, derive(counting.source, schema))
+    counted = {place: counting for counting in made for place in counting.measures}
+    releases = tuple(_release(measure, counted[place], plan, currency) for place, measure in enumerate(plan.measures))
     total = sum((_price(release, currency) for release in releases), Fraction(0))
     selection = _selection(plan, currency)
     if selection is None:
-        return Certified(plan, releases, Cost(currency, total), plan.digest())
+        return Certified(plan, schema, made, releases, Cost(currency, total), plan.digest())
     # (ε, δ)-DP is δ-approximate ε²/2-zCDP.
     cost = Cost(currency, total + selection.epsilon**2 / 2, selection.delta)
-    return Certified(plan, releases, cost, plan.digest(), selection)
+    return Certified(plan, schema, made, releases, cost, plan.digest(), selection)
+
+
+def _check_caps(plan: Plan) -> None:
+    """Refuse caps of a question where there is no person to cap, or above the unit's own."""
+    if plan.caps is not None and not (
+        isinstance(plan.unit, Person)
+        and plan.caps.rows <= plan.unit.max_rows
+        and plan.caps.groups <= plan.unit.max_groups
+    ):
+        raise plan_refused("it counts more of a person than the owner allows")
+
+
+def _check_counting(counting: Counting, columns: Schema) -> None:
+    """Refuse a counting in which a row could make an engine fail, or that no rule bounds."""
+    for key in counting.keys:
+        _check_key(key, columns)
+    if len({key.expression for key in counting.keys}) < len(counting.keys):
+        raise plan_refused("it groups by the same twice")
+    if counting.where is not None:
+        check(counting.where, columns)
+    if counting.cells is not None:
+        _check_cells(counting.cells, columns)
+    for counted in counting.counted:
+        _check_counted(counted, columns, isinstance(counting.cells, Magnitudes))
 
 
 def _selection(plan: Plan, currency: Currency) -> KeySelection | None:
@@ -149,34 +171,32 @@ def _selection(plan: Plan, currency: Currency) -> KeySelection | None:
         raise plan_refused("it does not pay for the keys that it has to find")
     if type(wanted.share) is not Fraction or type(wanted.delta) is not Fraction:
         raise plan_refused("a release has no exact share of the spend")
-    unit = unit_of(plan.table, plan.unit)
-    groups = unit.max_groups if isinstance(unit, Person) else 1
     try:
-        selection = KeySelection(root_below(2 * wanted.share), wanted.delta, groups)
+        selection = KeySelection(root_below(2 * wanted.share), wanted.delta, plan.capped.groups)
         selection.probability(1)  # its table is made before anything is paid
     except ValueError as error:
         raise plan_refused("with so small a share no number of units would make a key sure to be shown") from error
     return selection
 
 
-def _release(measure: Measure, plan: Plan, currency: Currency) -> CertifiedRelease:
+def _release(measure: Measure, counting: Counting, plan: Plan, currency: Currency) -> CertifiedRelease:
     share = measure.share
     if type(share) is not Fraction or share <= 0:
         raise plan_refused("a release has no exact share of the spend")
     strategy = strategy_of(measure.aggregate, currency)
-    sensitivity = _sensitivity(measure.aggregate, plan, strategy)
+    sensitivity = _sensitivity(measure.aggregate, counting, plan.unit, strategy)
     match measure.aggregate, measure.mechanism, currency:
         case Quantiles(cells=cells, levels=levels), "exponential", _:
-            chooser = RankChoice.for_share(share, currency, levels, cells.size, sensitivity.bound)
+            chooser = RankChoice.for_share(share, currency, levels, cells.size, sensitivity.l1)
             return CertifiedRelease(sensitivity, chooser)
         case Quantiles(), _, _:
             pass
         case MostFrequent(), "permute_and_flip", "epsilon":
             # With a unit more no count falls: the choice is monotone.
-            return CertifiedRelease(sensitivity, PermuteAndFlip(share, Fraction(sensitivity.bound), monotone=True))
+            return CertifiedRelease(sensitivity, PermuteAndFlip(share, Fraction(sensitivity.l1), monotone=True))
         case MostFrequent(), "exponential", "rho":
             epsilon = root_below(8 * share)
-            return CertifiedRelease(sensitivity, Exponential(epsilon, Fraction(sensitivity.bound), monotone=True))
+            return CertifiedRelease(sensitivity, Exponential(epsilon, Fraction(sensitivity.l1), monotone=True))
         case MostFrequent(), _, _:
             pass
         case (UnboundedSum(cells=sizes, finding=finding), "laplace", "epsilon") | (
@@ -184,10 +204,10 @@ def _release(measure: Measure, plan: Plan, currency: Currency) -> CertifiedRelea
             "gaussian",
             "rho",
         ):
-            bounded = BoundedSum.for_share(share, currency, finding, sensitivity.bound, sizes.edges)
+            bounded = BoundedSum.for_share(share, currency, finding, sensitivity.l1, sizes.edges)
             return CertifiedRelease(sensitivity, bounded)
         case _, "laplace", "epsilon":
-            return CertifiedRelease(sensitivity, DiscreteLaplace.for_epsilon(share, sensitivity.bound), strategy)
+            return CertifiedRelease(sensitivity, DiscreteLaplace.for_epsilon(share, sensitivity.l1), strategy)
         case _, "gaussian", "rho":
             return CertifiedRelease(sensitivity, DiscreteGaussian.for_rho(share, sensitivity.length), strategy)
     raise plan_refused(f"{measure.mechanism.replace('_', ' ')} noise is not for this, or not paid in {currency}")
@@ -197,7 +217,7 @@ def _price(release: CertifiedRelease, currency: Currency) -> Fraction:
     """The cost by the mechanism's own theorem, not by the share that was asked for."""
     match release.mechanism:
         case DiscreteLaplace() as laplace:
-            bound = release.sensitivity.bound
+            bound = release.sensitivity.l1
             return laplace.epsilon(bound) if currency == "epsilon" else laplace.rho(bound)
         case DiscreteGaussian() as gaussian:
             return gaussian.rho(release.sensitivity.length)
@@ -220,29 +240,25 @@ def strategy_of(aggregate: Aggregate, currency: Currency) -> Strategy | None:
             return None
 
 
-def _sensitivity(aggregate: Aggregate, plan: Plan, strategy: Strategy | None) -> Sensitivity:
-    unit = unit_of(plan.table, plan.unit)
+def _sensitivity(aggregate: Aggregate, counting: Counting, unit: Unit, strategy: Strategy | None) -> Sensitivity:
+    """What one row adds, times the rows of one unit that count, in both norms."""
+    caps = counting.caps
     if isinstance(aggregate, CountPeople):
-        if not isinstance(plan.unit, Person):
+        if not isinstance(unit, Person):
             raise plan_refused("it counts people in a table whose rows are protected")
-        places = unit.max_groups if isinstance(unit, Person) else 1
-        most = places if plan.open else min(places, plan.groups)
-        return Sensitivity(most, f"one person counts once in each of at most {most} groups", isqrt(most - 1) + 1)
+        return Sensitivity(caps.groups, caps.groups, f"one person counts once in each of at most {caps.groups} groups")
     most, what = _most_per_row(aggregate)
     if most == 0:
         raise plan_refused("an aggregate is constant")
-    rows = unit.max_rows if isinstance(unit, Person) else 1
-    match unit:
-        case Row():
-            rule = f"one row adds at most {what} to one group"
-        case Person():
-            rule = f"one person adds at most {rows} rows, each at most {what}"
-        case _:
-            assert_never(unit)
+    if isinstance(counting.unit, Row):
+        rule = f"one row adds at most {what} to one group"
+    else:
+        each = f" ({caps.rows_per_group} in a group)" if caps.rows_per_group < caps.l1 else ""
+        rule = f"one person adds at most {caps.l1} rows{each}, each at most {what}"
     if strategy is not None:
         rule += f"; a cell counts in sums of {strategy.most} in all (length {strategy.spread})"
-        return Sensitivity(rows * strategy.most, rule, rows * strategy.spread)
-    return Sensitivity(rows * most, rule)
+        return Sensitivity(caps.l1 * strategy.most, caps.l2_squared * strategy.spread**2, rule)
+    return Sensitivity(caps.l1 * most, caps.l2_squared * most**2, rule)
 
 
 def _most_per_row(aggregate: Aggregate) -> tuple[int, str]:
@@ -278,44 +294,50 @@ def _size(aggregate: Aggregate) -> tuple[int, int]:
             return 1, MOST_GROUPS
 
 
-def _check_aggregate(aggregate: Aggregate, schema: Schema) -> None:
-    """Refuse an aggregate whose value is missing, an identifier, of another kind than is added up, or not total."""
-    match aggregate:
+def _check_counted(counted: Counted, columns: Schema, magnitudes: bool) -> None:
+    """Refuse what is counted if its value is missing, an identifier, of another kind than is added up, or not total."""
+    match counted:
         case CountRows() | CountPeople():
             pass
+        case SumInCell():
+            if not magnitudes:
+                raise plan_refused("it adds up cells")
         case CountValues(value=value) | CountDistinct(value=value):
-            known(value, schema)
+            known(value, columns)
         case Sum(value=value) | CentredSum(value=value):
-            _check_number(value, schema)
-        case UnboundedSum(cells=sizes):
-            _check_number(sizes.value, schema)
-        case Histogram(cells=cells) | Cumulative(cells=cells) | Quantiles(cells=cells) | MostFrequent(cells=cells):
-            _check_cells(cells, schema)
-        case SumInCells():
-            raise plan_refused("it adds up cells")
+            _check_number(value, columns)
         case _:
-            raise plan_refused(f"it holds an unknown {type(aggregate).__name__}")
+            raise plan_refused(f"it holds an unknown {type(counted).__name__}")
 
 
-def _check_cells(cells: Cells | OpenKey | Magnitudes, schema: Schema) -> None:
-    """Refuse what rows are not counted by, or not by an expression of this kind."""
+def _check_cells(cells: Cells | Magnitudes, columns: Schema) -> None:
+    """Refuse cells that rows are not counted by, or not by an expression of this kind."""
     match cells:
-        case Grid(value=value) | RangeKey(expression=value):
-            _check_number(value, schema)
+        case Grid(value=value) | Magnitudes(value=value):
+            _check_number(value, columns)
+        case _:
+            _check_key(cells, columns)
+
+
+def _check_key(key: Key | OpenKey, columns: Schema) -> None:
+    """Refuse what rows are not grouped by, or not by an expression of this kind."""
+    match key:
+        case RangeKey(expression=value):
+            _check_number(value, columns)
         case ListedKey(expression=value, values=values):
             types = {type(listed) for listed in values}
-            if len({plain_text(listed) for listed in values}) < cells.size:
+            if len({plain_text(listed) for listed in values}) < key.size:
                 # It would get two groups of which an engine fills one, or be no list to an engine.
                 raise plan_refused("a key lists a value twice")
-            if len(types) > 1 or (known(value, schema).kind == "number") != (types == {int}):
+            if len(types) > 1 or (known(value, columns).kind == "number") != (types == {int}):
                 raise plan_refused("a key lists values of another kind than its own")
         case OpenKey(expression=Column() as column):
-            if known(column, schema).kind != "text":
+            if known(column, columns).kind != "text":
                 raise plan_refused("keys that are found are texts")
         case _:
-            raise plan_refused(f"it holds an unknown {type(cells).__name__}")
+            raise plan_refused(f"it holds an unknown {type(key).__name__}")
 
 
-def _check_number(value: Expression, schema: Schema) -> None:
-    if known(value, schema).kind != "number":
+def _check_number(value: Expression, columns: Schema) -> None:
+    if known(value, columns).kind != "number":
         raise plan_refused("it adds up, or puts into cells, what is no number")

@@ -10,14 +10,15 @@ from dataclasses import dataclass, fields, is_dataclass
 from datetime import date
 from fractions import Fraction
 from functools import lru_cache
-from math import isqrt
+from math import isqrt, prod
 from typing import Literal
 
+from sfumato.plan.caps import ONE_ROW, Caps
 from sfumato.plan.expressions import Column, Condition, Expression, fits_double, writable
 from sfumato.plan.lattice import MOST_EXPONENT, Lattice
-from sfumato.plan.sources import Source
+from sfumato.plan.sources import Source, unit_of
 from sfumato.schema.columns import CategoryValue
-from sfumato.schema.unit import Unit
+from sfumato.schema.unit import Row, Unit
 
 LARGEST_GRID = 1 << 18
 LARGEST_END = 1 << 63  # of a range of whole numbers, as engines count them
@@ -223,17 +224,8 @@ class UnboundedSum:
             raise ValueError("a part of the share goes into finding bounds, and not all of it")
 
 
-@dataclass(frozen=True, slots=True)
-class SumInCells:
-    """The sum of the values in a cell of magnitudes; only in a part of a plan (`plan.parts`)."""
-
-    cells: Magnitudes
-
-
 Binned = Histogram | Cumulative | Quantiles | MostFrequent
-Aggregate = (
-    CountRows | CountValues | Sum | CentredSum | CountDistinct | CountPeople | UnboundedSum | SumInCells | Binned
-)
+Aggregate = CountRows | CountValues | Sum | CentredSum | CountDistinct | CountPeople | UnboundedSum | Binned
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,22 +247,29 @@ class Selection:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Keys of a question are listed, ranges or open; grids and magnitudes are keys of a part only (`plan.parts`)."""
+    """A question with everything decided. `caps` are this question's own; without them the unit's limits are meant."""
 
     table: Source
     unit: Unit
     where: Condition | None
-    keys: tuple[Cells | OpenKey | Magnitudes, ...]
+    keys: tuple[Key | OpenKey, ...]
     measures: tuple[Measure, ...]
     selection: Selection | None = None
+    caps: Caps | None = None
 
     @property
     def groups(self) -> int:
         """The number of declared groups; each is there for every combination of open keys."""
-        count = 1
-        for key in self.keys:
-            count *= 1 if isinstance(key, OpenKey) else key.size
-        return count
+        return number_of_groups(self.keys)
+
+    @property
+    def capped(self) -> Caps:
+        """What counts of one unit: a row, where a row is a person; never more groups than there are."""
+        unit = unit_of(self.table, self.unit)
+        if isinstance(unit, Row):
+            return ONE_ROW
+        caps = Caps(unit.max_rows, unit.max_groups, unit.max_rows) if self.caps is None else self.caps
+        return caps if self.open else Caps(caps.rows, max(1, min(caps.groups, self.groups)), caps.rows_per_group)
 
     @property
     def open(self) -> bool:
@@ -280,6 +279,10 @@ class Plan:
         """Equal for equal plans only: SHA-256 of the plan written out in full."""
         text = json.dumps(_plain(self), sort_keys=True, separators=(",", ":"), ensure_ascii=True)
         return hashlib.sha256(text.encode()).hexdigest()
+
+
+def number_of_groups(keys: tuple[Key | OpenKey, ...]) -> int:
+    return prod(1 if isinstance(key, OpenKey) else key.size for key in keys)
 
 
 Plain = dict[str, "Plain"] | list["Plain"] | str | int | bool | None

@@ -21,7 +21,6 @@ from sfumato.plan.nodes import (
     MostFrequent,
     Quantiles,
     Sum,
-    SumInCells,
     UnboundedSum,
 )
 from sfumato.query.finish import CONFIDENCE
@@ -123,7 +122,7 @@ def explain(
         steps=tuple(
             Step(
                 _words(measure, position, columns),
-                release.sensitivity.bound,
+                release.sensitivity.l1,
                 release.sensitivity.rule,
                 release.event,
                 _deviation(release.mechanism),
@@ -189,6 +188,4 @@ def _words(measure: Measure, position: int, columns: tuple[OutputColumn, ...]) -
             what = f"{len(levels)} of the ranks on a line of {cells.size} cells, with error bars"
         case MostFrequent(cells=cells):
             what = f"most frequent of {cells.size} values"
-        case SumInCells():
-            raise TypeError("cells are added up only in a part of a plan")
     return f"{what} (for {', '.join(users)})"

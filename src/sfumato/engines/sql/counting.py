@@ -1,18 +1,18 @@
-"""From a certified plan to SQL whose result is one row of whole numbers a group: group number, then each measure.
+"""From a certified counting to SQL whose result is one row of whole numbers a group: its number, then what is counted.
 
 The clamp is the last step before SUM, sums are of integers, and a person's share is bounded as docs/proofs/
 contribution-bounding.md says. No expression can fail on any row: arithmetic is IEEE, NaN and x/0 are NULL.
 """
 
+from collections.abc import Iterator, Sequence
 from typing import assert_never
 
-from sfumato.engines.sql.expressions import LARGEST_INTEGER, Writer, column, edge_of, huge, integer
+from sfumato.engines.sql.expressions import LARGEST_INTEGER, Writer, big, column, edge_of, huge, integer
 from sfumato.engines.sql.functions import text
 from sfumato.engines.sql.sources import write_source
-from sfumato.plan.expressions import Expression
+from sfumato.plan.counting import Counted, Counting, SumInCell
 from sfumato.plan.lattice import LARGEST
 from sfumato.plan.nodes import (
-    Aggregate,
     Cells,
     CentredSum,
     CountDistinct,
@@ -22,164 +22,230 @@ from sfumato.plan.nodes import (
     Grid,
     ListedKey,
     Magnitudes,
-    Measure,
     OpenKey,
-    Plan,
     RangeKey,
     Sum,
-    SumInCells,
 )
-from sfumato.plan.sources import derive, unit_of
+from sfumato.plan.sources import derive
 from sfumato.schema.columns import plain_text
 from sfumato.schema.table import Schema
-from sfumato.schema.unit import Person, Row, Unit
+from sfumato.schema.unit import Person, Row
 
 MOST_ROWS = LARGEST_INTEGER // LARGEST - 1
 MOST_HUGE_ROWS = 1 << 32  # of so many values of any magnitude the sum fits 128 bits
 
 
-def emit(plan: Plan, schema: Schema) -> str:
-    """SQL for DuckDB, of one part of a plan (`plan.parts`).
+def emit(counting: Counting, schema: Schema) -> str:
+    """SQL for DuckDB: rows of values of open keys, the number of a group (and cell), and what is counted.
 
-    Claim: adding or removing one unit moves the vector of each measure by at most its certified sensitivity.
+    Claim: adding or removing one unit moves the vector of everything counted by at most what `kernel.certify` derives.
     Proof: docs/proofs/contribution-bounding.md
     """
-    writer = Writer(derive(plan.table, schema))
-    rows = f"FROM {write_source(plan.table, schema)} AS t"
-    unit = unit_of(plan.table, plan.unit)
-    match plan.measures:
-        case (Measure(aggregate=CountDistinct(value=value)),):
-            return _distinct(plan, value, unit, rows, writer)
-    match unit:
+    writer = Writer(derive(counting.source, schema))
+    rows = f"FROM {write_source(counting.source, schema)} AS t"
+    match counting.unit:
+        case Row() if counting.kind == "distinct":
+            return _distinct_of_rows(counting, rows, writer)
         case Row():
-            return _for_rows(plan, rows, writer)
-        case Person():
-            return _for_people(plan, unit, rows, writer)
+            return _for_rows(counting, rows, writer)
+        case Person() as person if counting.kind == "numbers":
+            return _for_people(counting, person, rows, writer)
+        case Person() as person:
+            return _in_lines(counting, person, rows, writer)
         case _:
-            assert_never(unit)
+            assert_never(counting.unit)
 
 
-def _for_rows(plan: Plan, rows: str, writer: Writer) -> str:
-    values = _values(plan, writer)
-    sums = ", ".join(f"{_plain(a, i, _slot(plan, i))} AS m{i}" for i, a in enumerate(_aggregates(plan)))
-    source = f"{rows}{_where(plan, writer)}"
-    if not plan.keys:
+def _for_rows(counting: Counting, rows: str, writer: Writer) -> str:
+    values = _values(counting, writer)
+    sums = ", ".join(f"{_plain(a, i, _slot(counting, i))} AS m{i}" for i, a in enumerate(counting.counted))
+    source = f"{rows}{_where(counting, writer)}"
+    grouping = counting.keys if counting.cells is None else (*counting.keys, counting.cells)
+    if not grouping:
         return f"SELECT 0 AS g, {sums}\nFROM (SELECT 1 AS one{values} {source})"
-    keys = ", ".join(f"k{i}" for i in range(len(plan.keys)))
-    columns = ", ".join(f"{_grouped_by(key, writer)} AS k{i}" for i, key in enumerate(plan.keys))
-    outputs = ", ".join([f"m{i}" for i in range(len(plan.measures))] + (["units"] if plan.open else []))
-    opened = "".join(f"k{i}, " for i in _opened(plan))
-    held = "".join(f" AND k{i} IS NOT NULL" for i in _opened(plan))
+    named = [f"k{i}" for i in range(len(grouping))]
+    keys = ", ".join(named)
+    columns = ", ".join(f"{_grouped_by(key, writer)} AS k{i}" for i, key in enumerate(grouping))
+    units = counting.open and counting.kind == "numbers"
+    outputs = ", ".join([f"m{i}" for i in range(len(counting.counted))] + (["units"] if units else []))
+    opened = "".join(f"k{i}, " for i in _opened(counting))
+    held = "".join(f" AND k{i} IS NOT NULL" for i in _opened(counting))
     # Materialised, so that the test for declared keys runs once a group and not once a row.
+    number = f"SELECT {opened}{_group_number(grouping, named)} AS g, {outputs} FROM grouped"
     return (
         f"WITH grouped AS MATERIALIZED (\n"
-        f"  SELECT {keys}, {sums}{', COUNT(*) AS units' if plan.open else ''}\n"
+        f"  SELECT {keys}, {sums}{', COUNT(*) AS units' if units else ''}\n"
         f"  FROM (SELECT {columns}{values} {source})\n  GROUP BY {keys})\n"
-        f"SELECT {opened}g, {outputs} FROM (SELECT {opened}"
-        f"{_group_number(plan, [f'k{i}' for i in range(len(plan.keys))])} AS g, {outputs} FROM grouped)\n"
-        f"WHERE g IS NOT NULL{held}"
+        f"SELECT {opened}g, {outputs} FROM ({number})\nWHERE g IS NOT NULL{held}"
     )
 
 
-def _for_people(plan: Plan, unit: Person, rows: str, writer: Writer) -> str:
-    group = _group_number(plan, [_grouped_by(key, writer) for key in plan.keys])
-    parts = ", ".join(
-        ["COUNT(*) AS n", *(part for i, a in enumerate(_aggregates(plan)) for part in _parts(a, i, _slot(plan, i)))]
+def _distinct_of_rows(counting: Counting, rows: str, writer: Writer) -> str:
+    names = _names(counting)
+    held = " AND ".join(f"{name} IS NOT NULL" for name in [*names, "c"])
+    groups = ", ".join(names)
+    return (
+        f"WITH found AS (\n  SELECT DISTINCT {_group_columns(counting, writer)}, {_cell(counting, writer)} AS c "
+        f"{rows}{_where(counting, writer)})\n"
+        f"SELECT {groups}, COUNT(*) AS m0 FROM found WHERE {held} GROUP BY {groups}"
     )
-    shares = ", ".join(f"COALESCE(SUM({_share(a, i)}), 0) AS m{i}" for i, a in enumerate(_aggregates(plan)))
-    person = column(unit.id)
-    source = f"{rows}{_where(plan, writer, f'{person} IS NOT NULL')}"
-    opened = "".join(f"{_grouped_by(plan.keys[i], writer)} AS k{i}, " for i in _opened(plan))
-    groups = "".join(f"k{i}, " for i in _opened(plan)) + "g"
-    held = " AND ".join(f"{name} IS NOT NULL" for name in groups.split(", "))
+
+
+def _for_people(counting: Counting, unit: Person, rows: str, writer: Writer) -> str:
+    """Of each person an integer a group, bounded by so many rows as count there."""
+    counted = list(enumerate(counting.counted))
+    parts = ", ".join(["COUNT(*) AS n", *(part for i, a in counted for part in _parts(a, i, _slot(counting, i)))])
+    shares = ", ".join(f"COALESCE(SUM({_share(a, i)}), 0) AS m{i}" for i, a in counted)
+    groups, held = ", ".join(_names(counting)), " AND ".join(f"{name} IS NOT NULL" for name in _names(counting))
     steps = [
-        f"rows AS (\n  SELECT {person} AS u, {opened}{group} AS g{_values(plan, writer)} {source})",
+        f"rows AS (\n  SELECT {_person_columns(counting, unit, writer)}{_values(counting, writer)} "
+        f"{rows}{_where(counting, writer)})",
         f"pairs AS (\n  SELECT u, {groups}, {parts} FROM rows WHERE {held} GROUP BY u, {groups})",
+        *_bounded(counting, "pairs", "*"),
     ]
-    pairs = "pairs"
-    if plan.open or plan.groups > unit.max_groups:
-        salt = int(plan.digest()[:15], 16)
-        steps.append(
-            f"ranked AS (\n  SELECT *, row_number() OVER (PARTITION BY u ORDER BY hash(CAST(u AS VARCHAR), {groups}, "
-            f"{salt}), {groups}) AS rank FROM pairs)"
-        )
-        pairs = f"ranked WHERE rank <= {unit.max_groups}"
-    total, many = ("n", "1") if not plan.keys else ("SUM(n) OVER person", "COUNT(*) OVER person")
-    window = " WINDOW person AS (PARTITION BY u)" if plan.keys else ""
-    steps.append(
-        # NULL leaves a share as it is; a number is the most that each of the person's groups may count.
-        f"bounded AS (\n  SELECT *, CASE WHEN {total} > {unit.max_rows} "
-        f"THEN CAST({unit.max_rows} AS BIGINT) // {many} END AS most\n  FROM {pairs}{window})"
-    )
-    units = ", COUNT(*) AS units" if plan.open else ""
+    units = ", COUNT(*) AS units" if counting.open else ""
     return "WITH " + ",\n".join(steps) + f"\nSELECT {groups}, {shares}{units} FROM bounded GROUP BY {groups}"
 
 
-def _opened(plan: Plan) -> list[int]:
-    return [i for i, key in enumerate(plan.keys) if isinstance(key, OpenKey)]
+def _bounded(counting: Counting, pairs: str, columns: str) -> Iterator[str]:
+    """Which groups of a person count, and how many rows of each (`most`), from the numbers n of rows in `pairs`.
 
-
-def _distinct(plan: Plan, value: Expression, unit: Unit, rows: str, writer: Writer) -> str:
-    """Different values a group. Of a person with more than max_rows of them, those with the smallest hashes count."""
-    group = _group_number(plan, [_grouped_by(key, writer) for key in plan.keys])
-    opened = "".join(f"{_grouped_by(plan.keys[i], writer)} AS k{i}, " for i in _opened(plan))
-    groups = "".join(f"k{i}, " for i in _opened(plan)) + "g"
-    held = " AND ".join(f"{name} IS NOT NULL" for name in [*groups.split(", "), "v"])
-    chosen = "held"
-    if isinstance(unit, Person):
-        person, salt = column(unit.id), int(plan.digest()[:15], 16)
-        source = f"{rows}{_where(plan, writer, person + ' IS NOT NULL')}"
-        ranked = (
-            f",\nranked AS (\n  SELECT {groups}, v, row_number() OVER (PARTITION BY u "
-            f"ORDER BY hash(CAST(u AS VARCHAR), {groups}, v, {salt}), {groups}, v) AS rank FROM held)"
+    Claim: the same for all countings of a plan. Needs: one row for each person and group, with all its rows in n.
+    """
+    caps, groups = counting.caps, ", ".join(_names(counting))
+    if counting.open or counting.groups > caps.groups:
+        yield (
+            f"ranked AS (\n  SELECT *, row_number() OVER (PARTITION BY u ORDER BY hash(CAST(u AS VARCHAR), {groups}, "
+            f"{counting.salt}), {groups}) AS rank FROM {pairs})"
         )
-        chosen = f"ranked WHERE rank <= {unit.max_rows}"
-    else:
-        person, ranked, source = "0", "", f"{rows}{_where(plan, writer)}"
+        pairs = f"ranked WHERE rank <= {caps.groups}"
+    most, window = big(caps.rows_per_group), ""
+    if not caps.always:
+        window = " WINDOW person AS (PARTITION BY u)"
+        most = (
+            f"CASE WHEN SUM(least(n, {most})) OVER person > {caps.rows} "
+            f"THEN least({most}, {big(caps.rows)} // COUNT(*) OVER person) ELSE {most} END"
+        )
+    yield f"bounded AS (\n  SELECT {columns}, {most} AS most\n  FROM {pairs}{window})"
+
+
+def _in_lines(counting: Counting, unit: Person, rows: str, writer: Writer) -> str:
+    """Of each person and group so many cells as rows of it count, or so many different values, by their hashes.
+
+    Where they have more rows in cells than count, each of k cells keeps the k-th part of these.
+    """
+    names, caps = _names(counting), counting.caps
+    groups, held = ", ".join(names), " AND ".join(f"{name} IS NOT NULL" for name in names)
+    sums, added = ("", "") if counting.kind != "magnitudes" else (", SUM(v1) AS s1", ", s1")
+    steps = [
+        f"rows AS (\n  SELECT {_person_columns(counting, unit, writer)}, {_cell(counting, writer)} AS c"
+        f"{_values(counting, writer)} {rows}{_where(counting, writer)})",
+        f"pairs AS (\n  SELECT u, {groups}, c, COUNT(*) AS n{sums} FROM rows WHERE {held} GROUP BY u, {groups}, c)",
+    ]
+    kept, most = "pairs WHERE c IS NOT NULL", big(caps.rows_per_group)
+    if counting.open or counting.groups > caps.groups or not caps.always:
+        steps.append(f"whole AS (\n  SELECT u, {groups}, SUM(n) AS n FROM pairs GROUP BY u, {groups})")
+        steps += _bounded(counting, "whole", f"u, {groups}")
+        both = " AND ".join(f"pairs.{name} = bounded.{name}" for name in ["u", *names])
+        listed = ", ".join(f"pairs.{name}" for name in ["u", *names, "c", "n", *(["s1"] if sums else [])])
+        steps.append(f"kept AS (\n  SELECT {listed}, most FROM pairs JOIN bounded ON {both} WHERE pairs.c IS NOT NULL)")
+        kept, most = "kept", "most"
+    steps.append(
+        f"lines AS (\n  SELECT {groups}, c, n{added}, {most} AS most, row_number() OVER (PARTITION BY u, {groups} "
+        f"ORDER BY hash(CAST(u AS VARCHAR), {groups}, c, {counting.salt}), c) AS place, "
+        f"SUM(n) OVER line AS total, COUNT(*) OVER line AS many\n"
+        f"  FROM {kept} WINDOW line AS (PARTITION BY u, {groups}))"
+    )
+    if counting.kind == "distinct":
+        chosen = f"SELECT DISTINCT {groups}, c FROM lines WHERE place <= most"
+        return "WITH " + ",\n".join(steps) + f"\nSELECT {groups}, COUNT(*) AS m0 FROM ({chosen}) GROUP BY {groups}"
+    steps.append(
+        f"counted AS (\n  SELECT {groups}, c{added}, CASE WHEN total > most THEN least(n, most // least(many, most)) "
+        f"ELSE n END AS most\n  FROM lines WHERE place <= most)"
+    )
+    outputs = "SUM(most) AS m0" + (f", SUM({_within(counting)}) AS m1" if sums else "")
+    opened = "".join(f"{name}, " for name in names[:-1])
     return (
-        f"WITH found AS (\n  SELECT DISTINCT {person} AS u, {opened}{group} AS g, {writer.value(value)} AS v "
-        f"{source}),\n"
-        f"held AS (\n  SELECT u, {groups}, v FROM found WHERE {held}){ranked}\n"
-        f"SELECT {groups}, COUNT(*) AS m0 FROM (SELECT DISTINCT {groups}, v FROM {chosen}) GROUP BY {groups}"
+        "WITH " + ",\n".join(steps) + f"\nSELECT {opened}g * {counting.size} + c AS g, {outputs} FROM counted "
+        f"GROUP BY {groups}, c"
     )
 
 
-def _aggregates(plan: Plan) -> list[Aggregate]:
-    return [measure.aggregate for measure in plan.measures]
+def _within(counting: Counting) -> str:
+    """A person's sum in a cell of magnitudes, no more than so many values of its edge."""
+    if not isinstance(counting.cells, Magnitudes):
+        raise TypeError("only cells of magnitudes have edges")
+    # Of 128 bits: max_rows times the largest edge does not fit 64.
+    edge = f"CAST({edge_of(counting.cells, f'abs(c - {len(counting.cells.edges)})')} AS HUGEINT)"
+    return (
+        f"CASE WHEN s1 > most * {edge} THEN most * {edge} WHEN s1 < -(most * {edge}) THEN -(most * {edge}) ELSE s1 END"
+    )
 
 
-def _where(plan: Plan, writer: Writer, first: str = "") -> str:
-    conditions = ([first] if first else []) + ([writer.condition(plan.where)] if plan.where is not None else [])
+def _names(counting: Counting) -> list[str]:
+    """The columns that name a group: values of open keys, and the number of a declared group."""
+    return [*(f"k{i}" for i in _opened(counting)), "g"]
+
+
+def _group_columns(counting: Counting, writer: Writer) -> str:
+    number = _group_number(counting.keys, [_grouped_by(key, writer) for key in counting.keys])
+    opened = [f"{_grouped_by(counting.keys[i], writer)} AS k{i}" for i in _opened(counting)]
+    return ", ".join([*opened, f"{number} AS g"])
+
+
+def _person_columns(counting: Counting, unit: Person, writer: Writer) -> str:
+    return f"{column(unit.id)} AS u, {_group_columns(counting, writer)}"
+
+
+def _cell(counting: Counting, writer: Writer) -> str:
+    """What a person's rows of a group are told apart by: the number of a cell, or a value that is counted once."""
+    if counting.cells is not None:
+        return _position(counting.cells, _grouped_by(counting.cells, writer))
+    match counting.counted:
+        case (CountDistinct(value=value),):
+            return writer.value(value)
+        case _:
+            raise ValueError("this counting has no cells and counts no different values")
+
+
+def _opened(counting: Counting) -> list[int]:
+    return [i for i, key in enumerate(counting.keys) if isinstance(key, OpenKey)]
+
+
+def _where(counting: Counting, writer: Writer) -> str:
+    """A row without an id is nobody's."""
+    conditions = [f"{column(counting.unit.id)} IS NOT NULL"] if isinstance(counting.unit, Person) else []
+    conditions += [] if counting.where is None else [writer.condition(counting.where)]
     return f" WHERE {' AND '.join(conditions)}" if conditions else ""
 
 
-def _values(plan: Plan, writer: Writer) -> str:
-    """', expression AS v1' for every aggregate that looks at a value."""
+def _values(counting: Counting, writer: Writer) -> str:
+    """', expression AS v1' for everything counted that looks at a value."""
     found = []
-    for i, aggregate in enumerate(_aggregates(plan)):
-        match aggregate:
-            case CountValues(value=value) if _slot(plan, i) == i:
+    for i, counted in enumerate(counting.counted):
+        match counted:
+            case CountValues(value=value) if _slot(counting, i) == i:
                 found.append(f", {writer.value(value)} AS v{i}")
             case Sum(value=value, lattice=lattice) | CentredSum(value=value, lattice=lattice):
                 found.append(f", {writer.on_lattice(value, lattice)} AS v{i}")
-            case SumInCells(cells=cells):
-                found.append(f", {writer.within_magnitude(cells)} AS v{i}")
+            case SumInCell() if isinstance(counting.cells, Magnitudes):
+                found.append(f", {writer.within_magnitude(counting.cells)} AS v{i}")
     return "".join(found)
 
 
-def _slot(plan: Plan, i: int) -> int:
-    """Which value an aggregate looks at: counting what is added up as well needs no expression of its own."""
-    counted = plan.measures[i].aggregate
+def _slot(counting: Counting, i: int) -> int:
+    """Which value is looked at: counting what is added up as well needs no expression of its own."""
+    counted = counting.counted[i]
     if isinstance(counted, CountValues):
-        for j, other in enumerate(_aggregates(plan)):
+        for j, other in enumerate(counting.counted):
             # A value on a lattice is NULL exactly where the value is.
             if isinstance(other, Sum | CentredSum) and other.value == counted.value:
                 return j
     return i
 
 
-def _plain(aggregate: Aggregate, i: int, slot: int) -> str:
-    match aggregate:
+def _plain(counted: Counted, i: int, slot: int) -> str:
+    match counted:
         case CountRows() | CountPeople():  # people are counted like this where everybody has one row
             return "COUNT(*)"
         case CountValues():
@@ -188,10 +254,10 @@ def _plain(aggregate: Aggregate, i: int, slot: int) -> str:
             return _total(f"v{i}")
         case CentredSum(lattice=lattice):
             return f"{_total(f'v{i}')} - {huge(lattice.centre)} * COUNT(v{i})"
-        case SumInCells():
+        case SumInCell():
             return f"CASE WHEN COUNT(*) <= {MOST_HUGE_ROWS} THEN COALESCE(SUM(v{i}), 0) END"
         case _:
-            raise ValueError(f"no SQL for {type(aggregate).__name__} in this part")
+            raise ValueError(f"no SQL for {type(counted).__name__} here")
 
 
 def _total(value: str) -> str:
@@ -199,24 +265,24 @@ def _total(value: str) -> str:
     return f"CASE WHEN COUNT(*) <= {MOST_ROWS} THEN COALESCE(sum_no_overflow({value}), 0) END"
 
 
-def _parts(aggregate: Aggregate, i: int, slot: int) -> list[str]:
+def _parts(counted: Counted, i: int, slot: int) -> list[str]:
     """What is kept of one person in one group."""
-    match aggregate:
+    match counted:
         case CountRows() | CountPeople():
             return []
         case CountValues():
             return [f"COUNT(v{slot}) AS c{i}"]
-        case Sum() | SumInCells():
+        case Sum():
             return [f"SUM(v{i}) AS s{i}"]
         case CentredSum(lattice=lattice):
             return [f"COUNT(v{i}) AS c{i}", f"SUM(v{i}) - {huge(lattice.centre)} * COUNT(v{i}) AS s{i}"]
         case _:
-            raise ValueError(f"no SQL for {type(aggregate).__name__} in this part")
+            raise ValueError(f"no SQL for {type(counted).__name__} here")
 
 
-def _share(aggregate: Aggregate, i: int) -> str:
+def _share(counted: Counted, i: int) -> str:
     """One person's contribution to one group, bounded by `most` rows."""
-    match aggregate:
+    match counted:
         case CountRows():
             return "CASE WHEN n > most THEN most ELSE n END"
         case CountPeople():
@@ -229,23 +295,16 @@ def _share(aggregate: Aggregate, i: int) -> str:
                 f"CASE WHEN s{i} > most * {high} THEN most * {high} "
                 f"WHEN s{i} < most * {low} THEN most * {low} ELSE s{i} END"
             )
-        case SumInCells(cells=cells):
-            # Of 128 bits: max_rows times the largest edge does not fit 64.
-            edge = f"CAST({edge_of(cells, f'abs(g % {cells.size} - {len(cells.edges)})')} AS HUGEINT)"
-            return (
-                f"CASE WHEN s{i} > most * {edge} THEN most * {edge} "
-                f"WHEN s{i} < -(most * {edge}) THEN -(most * {edge}) ELSE s{i} END"
-            )
         case CentredSum():
             return f"CASE WHEN c{i} > most THEN s{i} * most // c{i} ELSE s{i} END"
         case _:
-            raise ValueError(f"no SQL for {type(aggregate).__name__} in this part")
+            raise ValueError(f"no SQL for {type(counted).__name__} here")
 
 
-def _group_number(plan: Plan, columns: list[str]) -> str:
+def _group_number(keys: Sequence[Cells | OpenKey | Magnitudes], columns: list[str]) -> str:
     """The number of a row's group in the order of the declared keys; NULL when a key is not declared."""
     number = "0"
-    for key, written in zip(plan.keys, columns, strict=True):
+    for key, written in zip(keys, columns, strict=True):
         if isinstance(key, OpenKey):
             continue
         position = _position(key, written)

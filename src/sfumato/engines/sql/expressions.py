@@ -234,6 +234,11 @@ def integer(value: int) -> str:
     return f"({value})" if value < 0 else str(value)
 
 
+def big(value: int) -> str:
+    """Of 64 bits, whatever it is multiplied with."""
+    return f"CAST({value} AS BIGINT)"
+
+
 def huge(value: int) -> str:
     """Multiplied with counts, it must not overflow at any number of rows."""
     return f"CAST({value} AS HUGEINT)"
