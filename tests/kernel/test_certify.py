@@ -109,8 +109,8 @@ def test_gaussian_is_paid_in_rho() -> None:
 
 def test_the_price_is_the_theorem_s_and_not_the_share_s(monkeypatch: pytest.MonkeyPatch) -> None:
     """A mechanism twice as loud as asked for costs what it is, whatever the plan says."""
-    louder = CertifiedRelease(Sensitivity(1, ""), DiscreteLaplace(Fraction(1, 2)))
-    monkeypatch.setattr(certify_module, "_release", lambda measure, unit, currency: louder)
+    louder = CertifiedRelease(Sensitivity(1, 1, ""), DiscreteLaplace(Fraction(1, 2)))
+    monkeypatch.setattr(certify_module, "_release", lambda measure, counting, plan, currency: louder)
     assert certify(plan(measure()), schema(), "epsilon").cost == Cost("epsilon", Fraction(2))
     assert certify(plan(measure()), schema(), "rho").cost == Cost("rho", Fraction(2))
 
