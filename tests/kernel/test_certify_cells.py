@@ -217,7 +217,7 @@ def test_a_share_for_which_no_key_is_ever_sure_is_refused_before_it_is_paid(shar
 
 
 def test_a_mechanism_without_a_theorem_has_no_price(monkeypatch: pytest.MonkeyPatch) -> None:
-    nameless = CertifiedRelease(Sensitivity(1, ""), object())  # type: ignore[arg-type]
-    monkeypatch.setattr(certify_module, "_release", lambda measure, plan, currency: nameless)
+    nameless = CertifiedRelease(Sensitivity(1, 1, ""), object())  # type: ignore[arg-type]
+    monkeypatch.setattr(certify_module, "_release", lambda measure, counting, plan, currency: nameless)
     with pytest.raises(AssertionError):
         certify(plan(measure()), schema(), "epsilon")

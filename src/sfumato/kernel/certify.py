@@ -121,6 +121,7 @@ def certify(plan: Plan, schema: Schema, currency: Currency) -> Certified:
         size, most = _size(measure.aggregate)
         if size * plan.groups > most:
             raise plan_refused(f"it has more than {most} cells in all groups")
+    _check_shares(plan)
     _check_caps(plan)
     made = countings(plan)
     for counting in made:
@@ -134,6 +135,12 @@ def certify(plan: Plan, schema: Schema, currency: Currency) -> Certified:
     # (ε, δ)-DP is δ-approximate ε²/2-zCDP.
     cost = Cost(currency, total + selection.epsilon**2 / 2, selection.delta)
     return Certified(plan, schema, made, releases, cost, plan.digest(), selection)
+
+
+def _check_shares(plan: Plan) -> None:
+    selected = () if plan.selection is None else (plan.selection.share, plan.selection.delta)
+    if any(type(share) is not Fraction for share in (*(measure.share for measure in plan.measures), *selected)):
+        raise plan_refused("a release has no exact share of the spend")
 
 
 def _check_caps(plan: Plan) -> None:
@@ -169,8 +176,6 @@ def _selection(plan: Plan, currency: Currency) -> KeySelection | None:
     wanted = plan.selection
     if wanted is None or currency != "rho" or wanted.share <= 0 or not 0 < wanted.delta < 1:
         raise plan_refused("it does not pay for the keys that it has to find")
-    if type(wanted.share) is not Fraction or type(wanted.delta) is not Fraction:
-        raise plan_refused("a release has no exact share of the spend")
     try:
         selection = KeySelection(root_below(2 * wanted.share), wanted.delta, plan.capped.groups)
         selection.probability(1)  # its table is made before anything is paid
@@ -181,8 +186,8 @@ def _selection(plan: Plan, currency: Currency) -> KeySelection | None:
 
 def _release(measure: Measure, counting: Counting, plan: Plan, currency: Currency) -> CertifiedRelease:
     share = measure.share
-    if type(share) is not Fraction or share <= 0:
-        raise plan_refused("a release has no exact share of the spend")
+    if share <= 0:
+        raise plan_refused("a release has no share of the spend")
     strategy = strategy_of(measure.aggregate, currency)
     sensitivity = _sensitivity(measure.aggregate, counting, plan.unit, strategy)
     match measure.aggregate, measure.mechanism, currency:
