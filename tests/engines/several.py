@@ -32,7 +32,7 @@ from sfumato.schema.others import Lookup as Public
 from sfumato.schema.others import Table
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person, Row, Unit
-from tests.engines.writing import arrange
+from tests.engines.writing import arrange, sql_of
 
 LETTERS = ("a", "b", "c")
 TYPES = {"who": pa.int64(), "letter": pa.string(), "x": pa.int64(), "z": pa.float64(), "day": pa.int64(),
@@ -71,7 +71,7 @@ def opened(tables: dict[str, list[dict[str, Any]]]) -> Iterator[DuckDBEngine]:
 
 
 def run(engine: DuckDBEngine, plan: Plan, emitter: Any = emit) -> list[tuple[int, ...]]:
-    return arrange(plan, engine.run(emitter(plan, schema_of(plan.unit))))
+    return arrange(plan, engine.run(sql_of(plan, schema_of(plan.unit), emitter)))
 
 
 # ---- random tables and sources

@@ -625,7 +625,7 @@ def differences(emitter: Any) -> Iterator[Plan]:
         except ValueError:
             continue  # max_groups binds
         try:
-            if arrange(plan, engine.run(emitter(plan, schema))) != expected:
+            if arrange(plan, engine.run(sql_of(plan, schema, emitter))) != expected:
                 yield plan
         except EngineFailed:
             yield plan

@@ -177,6 +177,6 @@ def test_a_persons_rows_multiply_to_the_square_of_max_rows_at_most(own: Sequence
 def test_rows_of_a_person_are_not_put_together_where_each_row_is_somebody() -> None:
     for source, aggregate in product(SOURCES[4:], (CountRows(),)):
         plan = Plan(source, Row(), None, (), (Measure(aggregate, "laplace", Fraction(1)),))
-        for act in (emit, lambda plan, schema: certify(plan, schema, "epsilon")):
+        for act in (sql_of, lambda plan, schema: certify(plan, schema, "epsilon")):
             with pytest.raises(Refused, match=r"protects rows|another table"):
                 act(plan, schema_of(Row()))

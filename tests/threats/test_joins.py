@@ -86,7 +86,7 @@ def choices(name: str, most: int) -> Iterator[list[dict[str, Any]]]:
 def worst(source: Source, emitter: Any, lookup: Sequence[dict[str, Any]] = several.LETTER_ROWS) -> list[int]:
     """The largest change of each measure when one person comes into a small company."""
     plan = plan_about(source)
-    sql = emitter(plan, schema_of(UNIT))
+    sql = sql_of(plan, schema_of(UNIT), emitter)
     company = {
         "people": [{"who": who, **ROWS["people"][0]} for who in (7, 8, 9)],
         "visits": [{"who": 7, **ROWS["visits"][0]}],
@@ -163,7 +163,7 @@ def worst_row(source: Source, emitter: Any) -> int:
     plan = Plan(source, sf.Row(), None, (), (Measure(CountRows(), "laplace", Fraction(1)),))
     (release,) = certify(plan, schema_of(sf.Row()), "epsilon").releases
     assert release.sensitivity.l1 == 1
-    sql, counts = emitter(plan, schema_of(sf.Row())), []
+    sql, counts = sql_of(plan, schema_of(sf.Row()), emitter), []
     with duckdb.connect(":memory:") as connection:
         connection.register("public", pa.Table.from_pylist(REPEATED))
         connection.execute("CREATE TABLE letters AS SELECT * FROM public")

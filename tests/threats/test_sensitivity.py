@@ -251,7 +251,7 @@ def steps_of_each_row(kind: str, emitter: Any, unit: Any) -> np.ndarray[Any, Any
     schema = Schema("people", unit, {"x": column, "tab": sf.Int(0, 100)})
     plan = plan_for(*EXTREMES, unit=unit, keys=(RangeKey(Column("tab"), 0, 6 * len(ends) - 1),))
     engine = DuckDBEngine(frame_of(kind, rows), schema)
-    answers = np.array(arrange(plan, engine.run(emitter(plan, schema))), dtype=object)
+    answers = np.array(arrange(plan, engine.run(sql_of(plan, schema, emitter))), dtype=object)
     engine.close()
     return np.abs(np.diff(answers.reshape(len(ends), 6, len(EXTREMES)), axis=1)).reshape(-1, len(EXTREMES))
 
@@ -335,7 +335,7 @@ PLACES = {"place": sf.Int(0, GROUPS - 1), "x": sf.Int(-20, 20)}
 
 def contribution(plan: Plan, engines: tuple[DuckDBEngine, DuckDBEngine], emitter: Any = emit) -> np.ndarray[Any, Any]:
     """By how much the one person moves each group of each measure."""
-    sql = emitter(plan, Schema("people", plan.unit, PLACES))
+    sql = sql_of(plan, Schema("people", plan.unit, PLACES), emitter)
     present, absent = (np.array(arrange(plan, engine.run(sql))) for engine in engines)
     return np.abs(present - absent)
 

@@ -25,6 +25,7 @@ from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person, Row, Unit
 from tests.engines.brute_force import twin
 from tests.engines.stores import stored_as
+from tests.engines.writing import sql_of
 
 ROWS = 300_000  # three blocks of a DuckDB table
 COLUMNS = {"age": Int(0, 120), "income": Float(0, 10**5), "name": Text(), "sex": Category(["f", "m"])}
@@ -78,7 +79,7 @@ def work(
     done = []
     for number, table in enumerate(tables()):
         opened = DuckDBEngine(stored_as(form, table, folder, f"people{number}"), schema)
-        done.append(scans(opened, emitter(plan, schema)))
+        done.append(scans(opened, sql_of(plan, schema, emitter)))
         opened.close()
     return done
 
