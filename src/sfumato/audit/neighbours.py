@@ -142,7 +142,7 @@ def _of_question(question: str, schema: Schema) -> tuple[Callable[[Any], Vectors
         columns = integers_of(plan, rows)
         return [np.array([float(one * step) for one in column]) for column, step in zip(columns, steps, strict=True)]
 
-    bounds = [one.sensitivity.bound * step for one, step in zip(certified.releases, steps, strict=True)]
+    bounds = [one.sensitivity.l1 * step for one, step in zip(certified.releases, steps, strict=True)]
     return measure, [_called(aggregate) for aggregate in aggregates], bounds
 
 

@@ -5,17 +5,18 @@ The planner proposes, this file disposes: a closed `match` over the nodes, and t
 
 from dataclasses import dataclass
 from fractions import Fraction
-from math import isqrt
 from typing import assert_never
 
 from sfumato.errors import plan_refused
-from sfumato.kernel.cost import Cost, Currency
-from sfumato.kernel.mechanisms.additive import DiscreteGaussian, DiscreteLaplace, Event
-from sfumato.kernel.mechanisms.choice import Exponential, PermuteAndFlip
+from sfumato.kernel.cost import Cost, Currency, root_below
+from sfumato.kernel.mechanisms.additive import Additive
+from sfumato.kernel.mechanisms.choice import FrequencyChoice
 from sfumato.kernel.mechanisms.found_bounds import BoundedSum
 from sfumato.kernel.mechanisms.keys import KeySelection
-from sfumato.kernel.mechanisms.ranks import RankChoice, root_below
+from sfumato.kernel.mechanisms.protocol import Event, Mechanism
+from sfumato.kernel.mechanisms.ranks import RankChoice
 from sfumato.kernel.mechanisms.running import Strategy
+from sfumato.kernel.wordings import mechanism_switched_off
 from sfumato.plan.expressions import Column, Expression
 from sfumato.plan.nodes import (
     Aggregate,
@@ -42,6 +43,7 @@ from sfumato.plan.nodes import (
 )
 from sfumato.plan.sources import derive, unit_of
 from sfumato.plan.totality import check, known
+from sfumato.schema.allow import Family
 from sfumato.schema.columns import plain_text
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person, Row
@@ -51,52 +53,55 @@ MOST_CELLS = 1 << 27  # of which an engine returns those that have rows
 MOST_COUNTED = 1 << 22  # cells that get noise of their own and are not released
 
 
-Mechanism = DiscreteLaplace | DiscreteGaussian | RankChoice | PermuteAndFlip | Exponential | BoundedSum
-
-
 @dataclass(frozen=True, slots=True)
 class Sensitivity:
-    """How far one unit can move the vector of all groups: by `bound` in L1 norm, by `length` in L2. `rule` says why."""
+    """How far one unit can move the integers of all groups: by `l1` in L1 norm, by √`l2_squared` in L2. `rule` says why.
 
-    bound: int
+    Of ranks, choices and found bounds: the rows that one unit has in all groups, and the largest sum of the squares of
+    those in each.
+    """
+
+    l1: int
+    l2_squared: int
     rule: str
-    length: int = 0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "length", self.length or self.bound)
+        # Whole numbers are no larger than their squares, and a vector is no longer than the sum of its sizes.
+        if not 0 < self.l1 <= self.l2_squared <= self.l1**2:
+            raise ValueError("no vector of whole numbers has these norms")
 
 
 @dataclass(frozen=True, slots=True)
 class CertifiedRelease:
     sensitivity: Sensitivity
     mechanism: Mechanism
-    strategy: Strategy | None = None
-
-    @property
-    def event(self) -> Event:
-        match self.mechanism:
-            case DiscreteLaplace() as laplace:
-                return laplace.event(self.sensitivity.bound)
-            case DiscreteGaussian() as gaussian:
-                return gaussian.event(self.sensitivity.length)
-            case choice:
-                return choice.event()
 
 
 @dataclass(frozen=True, slots=True)
 class Certified:
-    """A plan the kernel will answer, one release a measure, with what it costs in all."""
+    """A plan the kernel can answer, one release a measure, with what it costs in all.
+
+    `switched_off` are the families of mechanisms that it needs and the owner does not allow. Such a plan is certified
+    all the same, because what it bought before is free: its digest finds the stored release. Nothing new is drawn for
+    it: `demand_allowed` refuses, and is asked by the ledger before it hands out a receipt, new or old, and by the gate.
+    """
 
     plan: Plan
     releases: tuple[CertifiedRelease, ...]
     cost: Cost
     digest: str
     selection: KeySelection | None = None
+    switched_off: tuple[Family, ...] = ()
 
     @property
     def events(self) -> list[Event]:
         chosen = [] if self.selection is None else [self.selection.event()]
-        return chosen + [release.event for release in self.releases]
+        return chosen + [release.mechanism.event() for release in self.releases]
+
+    def demand_allowed(self) -> None:
+        """Refuse if the owner has switched a mechanism off that this plan needs."""
+        if self.switched_off:
+            raise mechanism_switched_off(self.switched_off[0])
 
 
 def certify(plan: Plan, schema: Schema, currency: Currency) -> Certified:
@@ -129,13 +134,14 @@ def certify(plan: Plan, schema: Schema, currency: Currency) -> Certified:
     for measure in plan.measures:
         _check_aggregate(measure.aggregate, columns)
     releases = tuple(_release(measure, plan, currency) for measure in plan.measures)
-    total = sum((_price(release, currency) for release in releases), Fraction(0))
     selection = _selection(plan, currency)
-    if selection is None:
-        return Certified(plan, releases, Cost(currency, total), plan.digest())
-    # (ε, δ)-DP is δ-approximate ε²/2-zCDP.
-    cost = Cost(currency, total + selection.epsilon**2 / 2, selection.delta)
-    return Certified(plan, releases, cost, plan.digest(), selection)
+    used: list[Mechanism | KeySelection] = [release.mechanism for release in releases]
+    used += [] if selection is None else [selection]
+    total = sum((mechanism.cost(currency) for mechanism in used), Fraction(0))
+    cost = Cost(currency, total, Fraction(0) if selection is None else selection.delta)
+    families = dict.fromkeys(mechanism.family for mechanism in used)
+    switched_off = tuple(family for family in families if family not in schema.allow)
+    return Certified(plan, releases, cost, plan.digest(), selection, switched_off)
 
 
 def _selection(plan: Plan, currency: Currency) -> KeySelection | None:
@@ -165,50 +171,31 @@ def _release(measure: Measure, plan: Plan, currency: Currency) -> CertifiedRelea
         raise plan_refused("a release has no exact share of the spend")
     strategy = strategy_of(measure.aggregate, currency)
     sensitivity = _sensitivity(measure.aggregate, plan, strategy)
+    return CertifiedRelease(sensitivity, _mechanism(measure, sensitivity, strategy, currency))
+
+
+def _mechanism(measure: Measure, sensitivity: Sensitivity, strategy: Strategy | None, currency: Currency) -> Mechanism:
+    share, l1, l2_squared = measure.share, sensitivity.l1, sensitivity.l2_squared
     match measure.aggregate, measure.mechanism, currency:
         case Quantiles(cells=cells, levels=levels), "exponential", _:
-            chooser = RankChoice.for_share(share, currency, levels, cells.size, sensitivity.bound)
-            return CertifiedRelease(sensitivity, chooser)
+            return RankChoice.for_share(share, currency, l1, l2_squared, levels, cells.size)
         case Quantiles(), _, _:
             pass
-        case MostFrequent(), "permute_and_flip", "epsilon":
-            # With a unit more no count falls: the choice is monotone.
-            return CertifiedRelease(sensitivity, PermuteAndFlip(share, Fraction(sensitivity.bound), monotone=True))
-        case MostFrequent(), "exponential", "rho":
-            epsilon = root_below(8 * share)
-            return CertifiedRelease(sensitivity, Exponential(epsilon, Fraction(sensitivity.bound), monotone=True))
-        case MostFrequent(), _, _:
-            pass
-        case (UnboundedSum(cells=sizes, finding=finding), "laplace", "epsilon") | (
-            UnboundedSum(cells=sizes, finding=finding),
-            "gaussian",
+        case (MostFrequent(cells=cells), "permute_and_flip", "epsilon") | (
+            MostFrequent(cells=cells),
+            "exponential",
             "rho",
         ):
-            bounded = BoundedSum.for_share(share, currency, finding, sensitivity.bound, sizes.edges)
-            return CertifiedRelease(sensitivity, bounded)
-        case _, "laplace", "epsilon":
-            return CertifiedRelease(sensitivity, DiscreteLaplace.for_epsilon(share, sensitivity.bound), strategy)
-        case _, "gaussian", "rho":
-            return CertifiedRelease(sensitivity, DiscreteGaussian.for_rho(share, sensitivity.length), strategy)
+            return FrequencyChoice.for_share(share, currency, l1, l2_squared, cells.size)
+        case MostFrequent(), _, _:
+            pass
+        case (aggregate, "laplace", "epsilon") | (aggregate, "gaussian", "rho"):
+            if isinstance(aggregate, UnboundedSum):
+                edges = aggregate.cells.edges
+                return BoundedSum.for_share(share, currency, l1, l2_squared, edges, aggregate.finding)
+            size = aggregate.cells.size if isinstance(aggregate, Histogram | Cumulative) else None
+            return Additive.for_share(share, currency, l1, l2_squared, size, strategy)
     raise plan_refused(f"{measure.mechanism.replace('_', ' ')} noise is not for this, or not paid in {currency}")
-
-
-def _price(release: CertifiedRelease, currency: Currency) -> Fraction:
-    """The cost by the mechanism's own theorem, not by the share that was asked for."""
-    match release.mechanism:
-        case DiscreteLaplace() as laplace:
-            bound = release.sensitivity.bound
-            return laplace.epsilon(bound) if currency == "epsilon" else laplace.rho(bound)
-        case DiscreteGaussian() as gaussian:
-            return gaussian.rho(release.sensitivity.length)
-        case RankChoice() as ranks:
-            return ranks.epsilon() if currency == "epsilon" else ranks.rho()
-        case BoundedSum() as bounded:
-            return bounded.cost()
-        case PermuteAndFlip() | Exponential() as choice:
-            return choice.epsilon if currency == "epsilon" else choice.rho()
-        case _:
-            assert_never(release.mechanism)
 
 
 def strategy_of(aggregate: Aggregate, currency: Currency) -> Strategy | None:
@@ -227,7 +214,7 @@ def _sensitivity(aggregate: Aggregate, plan: Plan, strategy: Strategy | None) ->
             raise plan_refused("it counts people in a table whose rows are protected")
         places = unit.max_groups if isinstance(unit, Person) else 1
         most = places if plan.open else min(places, plan.groups)
-        return Sensitivity(most, f"one person counts once in each of at most {most} groups", isqrt(most - 1) + 1)
+        return Sensitivity(most, most, f"one person counts once in each of at most {most} groups")
     most, what = _most_per_row(aggregate)
     if most == 0:
         raise plan_refused("an aggregate is constant")
@@ -240,9 +227,9 @@ def _sensitivity(aggregate: Aggregate, plan: Plan, strategy: Strategy | None) ->
         case _:
             assert_never(unit)
     if strategy is not None:
-        rule += f"; a cell counts in sums of {strategy.most} in all (length {strategy.spread})"
-        return Sensitivity(rows * strategy.most, rule, rows * strategy.spread)
-    return Sensitivity(rows * most, rule)
+        rule += f"; a cell counts in sums of {strategy.most} in all (of squares {strategy.spread_squared})"
+        return Sensitivity(rows * strategy.most, rows**2 * strategy.spread_squared, rule)
+    return Sensitivity(rows * most, (rows * most) ** 2, rule)
 
 
 def _most_per_row(aggregate: Aggregate) -> tuple[int, str]:

@@ -5,9 +5,11 @@ from fractions import Fraction
 from html import escape
 from typing import Any
 
-from sfumato.kernel.certify import Certified, Mechanism
-from sfumato.kernel.mechanisms.additive import DiscreteGaussian, DiscreteLaplace
+from sfumato.kernel.certify import Certified
+from sfumato.kernel.mechanisms.additive import Additive
 from sfumato.kernel.mechanisms.keys import KeySelection
+from sfumato.kernel.mechanisms.protocol import Mechanism
+from sfumato.kernel.widths import deviation
 from sfumato.ledger.terms import Amount
 from sfumato.plan.nodes import (
     CentredSum,
@@ -123,9 +125,9 @@ def explain(
         steps=tuple(
             Step(
                 _words(measure, position, columns),
-                release.sensitivity.bound,
+                release.sensitivity.l1,
                 release.sensitivity.rule,
-                release.event,
+                release.mechanism.event(),
                 _deviation(release.mechanism),
                 float(measure.share / certified.cost.amount),
             )
@@ -150,7 +152,7 @@ def _discovered(selection: KeySelection) -> str:
 
 
 def _deviation(mechanism: Mechanism) -> float | None:
-    return mechanism.deviation() if isinstance(mechanism, DiscreteLaplace | DiscreteGaussian) else None
+    return deviation(mechanism.law) if isinstance(mechanism, Additive) else None
 
 
 def _words(measure: Measure, position: int, columns: tuple[OutputColumn, ...]) -> str:
