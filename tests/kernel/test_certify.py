@@ -10,7 +10,7 @@ from sfumato.errors import Refused, UsageError
 from sfumato.kernel import certify as certify_module
 from sfumato.kernel.certify import MOST_GROUPS, CertifiedRelease, Sensitivity, certify
 from sfumato.kernel.cost import Cost
-from sfumato.kernel.mechanisms.additive import DiscreteGaussian, DiscreteLaplace
+from sfumato.kernel.mechanisms.additive import Additive, DiscreteGaussian, DiscreteLaplace
 from sfumato.plan.expressions import (
     AllOf,
     AnyOf,
@@ -59,9 +59,9 @@ INCOME, NAME, ELSEWHERE = Column("income"), Column("name"), Column("elsewhere")
 )
 def test_sensitivity(aggregate: Any, per_row: int) -> None:
     by_row = certify(plan(measure(aggregate)), schema(), "epsilon").releases[0]
-    assert by_row.sensitivity.bound == per_row
+    assert by_row.sensitivity.l1 == per_row
     by_person = certify(plan(measure(aggregate), unit=PERSON), schema(PERSON), "epsilon").releases[0]
-    assert by_person.sensitivity.bound == 20 * per_row
+    assert by_person.sensitivity.l1 == 20 * per_row
     assert str(per_row) in by_row.sensitivity.rule
     assert "20 rows" in by_person.sensitivity.rule
 
@@ -72,9 +72,9 @@ def test_sensitivity_is_the_largest_contribution_of_one_row(lower: int, width: i
     lattice = Lattice(lower, lower + width, 0)
     steps = range(lower, lower + width + 1)
     plain = certify(plan(measure(Sum(INCOME, lattice))), schema(), "epsilon").releases[0]
-    assert plain.sensitivity.bound == max(abs(k) for k in steps)
+    assert plain.sensitivity.l1 == max(abs(k) for k in steps)
     centred = certify(plan(measure(CentredSum(INCOME, lattice))), schema(), "epsilon").releases[0]
-    assert centred.sensitivity.bound == max(abs(k - lattice.centre) for k in steps)
+    assert centred.sensitivity.l1 == max(abs(k - lattice.centre) for k in steps)
 
 
 def test_keys_do_not_change_the_sensitivity() -> None:
@@ -93,9 +93,9 @@ def test_laplace_is_paid_in_epsilon() -> None:
         plan(measure(Sum(INCOME, AGE), Fraction(1, 3)), measure(share=Fraction(1, 5))), schema(), "epsilon"
     )
     assert certified.cost == Cost("epsilon", Fraction(8, 15))
-    assert certified.releases[0].mechanism == DiscreteLaplace(Fraction(270))
-    assert certified.releases[1].mechanism == DiscreteLaplace(Fraction(5))
-    assert certified.releases[0].event == {"mechanism": "discrete_laplace", "scale": "270", "sensitivity": "90"}
+    assert certified.releases[0].mechanism == Additive(DiscreteLaplace(Fraction(270)), 90, 90**2)
+    assert certified.releases[1].mechanism == Additive(DiscreteLaplace(Fraction(5)), 1, 1)
+    assert certified.events[0] == {"mechanism": "discrete_laplace", "scale": "270", "sensitivity": "90"}
     assert certified.digest == certified.plan.digest()
 
 
@@ -103,13 +103,13 @@ def test_gaussian_is_paid_in_rho() -> None:
     measures = [measure(Sum(INCOME, AGE), Fraction(1, 2), "gaussian"), measure(None, Fraction(1, 8), "gaussian")]
     certified = certify(plan(*measures, unit=PERSON), schema(PERSON), "rho")
     assert certified.cost == Cost("rho", Fraction(5, 8))
-    assert certified.releases[0].mechanism == DiscreteGaussian(Fraction(1800**2))
-    assert certified.releases[1].mechanism == DiscreteGaussian(Fraction(1600))
+    assert certified.releases[0].mechanism == Additive(DiscreteGaussian(Fraction(1800**2)), 1800, 1800**2)
+    assert certified.releases[1].mechanism == Additive(DiscreteGaussian(Fraction(1600)), 20, 400)
 
 
 def test_the_price_is_the_theorem_s_and_not_the_share_s(monkeypatch: pytest.MonkeyPatch) -> None:
     """A mechanism twice as loud as asked for costs what it is, whatever the plan says."""
-    louder = CertifiedRelease(Sensitivity(1, ""), DiscreteLaplace(Fraction(1, 2)))
+    louder = CertifiedRelease(Sensitivity(1, 1, ""), Additive(DiscreteLaplace(Fraction(1, 2)), 1, 1))
     monkeypatch.setattr(certify_module, "_release", lambda measure, unit, currency: louder)
     assert certify(plan(measure()), schema(), "epsilon").cost == Cost("epsilon", Fraction(2))
     assert certify(plan(measure()), schema(), "rho").cost == Cost("rho", Fraction(2))
@@ -274,7 +274,7 @@ def test_a_join_keeps_the_sensitivity_and_one_row_a_person_has_that_of_a_row() -
         ),
     ):
         certified = certify(plan(measure(), unit=PERSON, table=source), SEVERAL, "epsilon")
-        assert certified.releases[0].sensitivity.bound == most
+        assert certified.releases[0].sensitivity.l1 == most
 
 
 @pytest.mark.parametrize(
@@ -315,4 +315,4 @@ def test_people_are_counted_once_where_everybody_has_one_row() -> None:
     keys = (RangeKey(Column("total"), 0, 9),)
     for source, most in ((A_PERSON, 1), (OnUnit("people", A_PERSON, (Taken("total", "total"),), True), 5)):
         counted = plan(measure(CountPeople()), unit=PERSON, table=source, keys=keys)
-        assert certify(counted, SEVERAL, "epsilon").releases[0].sensitivity.bound == most
+        assert certify(counted, SEVERAL, "epsilon").releases[0].sensitivity.l1 == most

@@ -55,7 +55,7 @@ MOST_COUNTED = 1 << 22  # cells that get noise of their own and are not released
 
 @dataclass(frozen=True, slots=True)
 class Sensitivity:
-    """How far one unit can move the integers of all groups: by `l1` in L1 norm, by √`l2_squared` in L2. `rule` says why.
+    """How far one unit moves the integers of all groups: by `l1` in L1 norm, by √`l2_squared` in L2; `rule` says why.
 
     Of ranks, choices and found bounds: the rows that one unit has in all groups, and the largest sum of the squares of
     those in each.

@@ -84,7 +84,7 @@ def _two_sided_normal(confidence: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class RankWidths:
-    """By how many rows the ranks of chosen positions miss. `estimates` and `bars` are the ε of one row at each depth."""
+    """By how many rows the ranks of chosen positions miss; `estimates` and `bars` are the ε of a row at each depth."""
 
     nodes: tuple[Node, ...]
     estimates: tuple[Fraction, ...]

@@ -1,4 +1,4 @@
-"""Noise added to integers: two laws with their prices, and the mechanism that adds one to every integer of a measure."""
+"""Noise added to integers: two laws with their prices, and the mechanism that adds one to all integers of a measure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -35,9 +35,9 @@ WORDS = 1 << 64
 class RankChoice:
     """Chooses (position, low, high) for every level, in every group.
 
-    Claim: l1·(Σ estimates + 2 Σ bars)-DP when a unit has at most l1 rows in all groups, and
-    l2_squared·(Σ estimates² + 2 Σ bars²)/8-zCDP when the squares of the rows that it has in each group add up to at most
-    l2_squared. Both whatever `kernel.widths` says.
+    Claim: l1·(Σ estimates + 2 Σ bars)-DP when a unit has at most l1 rows in all groups; and
+    l2_squared·(Σ estimates² + 2 Σ bars²)/8-zCDP when the squares of the rows that it has in each group add up to at
+    most l2_squared (a flip counts as any mechanism of its ε). Both whatever `kernel.widths` says.
     Proof: docs/proofs/quantiles.md (after Smith 2011; Kaplan, Schnapp, Stemmer 2022).
     """
 
@@ -171,7 +171,7 @@ class RankChoice:
         """A position of a piece whose rank is near the node's level plus `shift` rows.
 
         Claim: with every row more or less in the piece the log-probability of a choice moves by at most ε, for every
-        shift and slack. Reads two words whatever the rows are (one a candidate where all are looked at), seldom another.
+        shift and slack. Reads two words whatever the rows are (one a candidate where all are looked at), seldom more.
         Needs: |shift| <= FARTHEST, so that nothing overflows.
         """
         scores, alike = candidates.scores(node.inside, shift), candidates.alike
