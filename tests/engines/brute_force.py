@@ -212,7 +212,7 @@ class Worst:
 
 def bounds(shape: Shape) -> list[int]:
     """What the kernel certifies for each aggregate."""
-    return [release.sensitivity.bound for release in certify(shape.plan, shape.schema, "epsilon").releases]
+    return [release.sensitivity.l1 for release in certify(shape.plan, shape.schema, "epsilon").releases]
 
 
 def _worst(differences: Vectors, uncounted: Sequence[bool]) -> Worst:

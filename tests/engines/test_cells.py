@@ -529,7 +529,7 @@ def answered(
             status = [[(name, type(value).__name__) for name, value in row.items()] for row in answer.rows]
             prepared = session._prepare(question, 1)
             entries = look(session._engine, prepared.certified.plan, prepared.sql).entries
-            bounds = [release.sensitivity.bound for release in prepared.certified.releases]
+            bounds = [release.sensitivity.l1 for release in prepared.certified.releases]
             found.append((status, [list(column) for column in zip(*entries, strict=True)], bounds))
         return found
 

@@ -21,7 +21,7 @@ from sfumato.engines.sql.counting import emit
 from sfumato.kernel.certify import Certified, certify
 from sfumato.kernel.cost import Cost
 from sfumato.kernel.gate import Found
-from sfumato.kernel.mechanisms.ranks import Cells
+from sfumato.kernel.mechanisms.protocol import CellCounts
 from sfumato.plan.nodes import CountDistinct, CountRows, CountValues, Grid, OpenKey, Plan, Sum
 from sfumato.plan.parts import parts
 from sfumato.query.allocate import allocate
@@ -98,7 +98,7 @@ def worst(question: str, unit: Unit, write: Emit = emit, tables: int = 4) -> flo
     """The largest change by one unit, as a part of what is certified."""
     choose, largest = Random(question), 0.0
     claim, schema = certified(question, unit)
-    bounds = [one.sensitivity.bound for one in claim.releases]
+    bounds = [one.sensitivity.l1 for one in claim.releases]
     for size in [7, 9, 12, *[10] * tables][:tables]:
         data = rows(choose, size)
         whole = integers_of(claim.plan, found(claim.plan, schema, data, write).entries)
@@ -288,7 +288,7 @@ def _counted(aggregate: Any, reader: Reader, held: list[dict[str, Any]]) -> Any:
 
 
 def _shown(entry: Any) -> Any:
-    if isinstance(entry, Cells):
+    if isinstance(entry, CellCounts):
         return dict(zip(entry.places.tolist(), entry.counts.tolist(), strict=True))
     return entry
 

@@ -260,7 +260,7 @@ def test_every_bit_counts() -> None:
 
 
 def test_a_twin_that_does_not_look_beyond_64_bits_is_caught() -> None:
-    line = "entropy.below(1 << tail) < table.numerators[places[index]] & ((1 << tail) - 1)"
+    line = "entropy.below(1 << tail) < chances.numerators[places[index]] & ((1 << tail) - 1)"
     twin = mutant(keys, line, "True").KeySelection(F(1), F(1, 10**5))
     table = table_of(keys, F(1), F(1, 10**5), 1)
     rest = table.bits - 64

@@ -32,7 +32,7 @@ def integers(plan: Plan, schema: Schema, table: pa.Table) -> list[tuple[int, ...
 
 
 def bounds_of(plan: Plan, schema: Schema) -> list[int]:
-    return [release.sensitivity.bound for release in certify(plan, schema, "epsilon").releases]
+    return [release.sensitivity.l1 for release in certify(plan, schema, "epsilon").releases]
 
 
 def certified_question(question: str, schema: Schema, price: Cost) -> Certified:

@@ -42,7 +42,7 @@ def test_the_old_slip_is_flagged() -> None:
         "most = max(abs(lattice.lower), abs(lattice.lower))",
     )
     one_to_five = plan_of(Sum(Column("x"), Lattice(1, 5, 0)))
-    too_little = twin.certify(one_to_five, SCHEMA, "epsilon").releases[0].sensitivity.bound
+    too_little = twin.certify(one_to_five, SCHEMA, "epsilon").releases[0].sensitivity.l1
     assert too_little < integers(one_to_five, SCHEMA, pa.table({"x": [100]}))[0][0]
     with pytest.raises(Refused, match="constant"):
         twin.certify(plan_of(Sum(Column("x"), Lattice(0, 5, 0))), SCHEMA, "epsilon")

@@ -72,7 +72,7 @@ def plan_about(source: Source) -> Plan:
 
 
 def bounds(plan: Plan) -> list[int]:
-    return [release.sensitivity.bound for release in certify(plan, schema_of(UNIT), "epsilon").releases]
+    return [release.sensitivity.l1 for release in certify(plan, schema_of(UNIT), "epsilon").releases]
 
 
 # ---- every small pair of tables
@@ -163,7 +163,7 @@ def worst_row(source: Source, emitter: Any) -> int:
     """By how much the count of a table of rows changes when one row comes."""
     plan = Plan(source, sf.Row(), None, (), (Measure(CountRows(), "laplace", Fraction(1)),))
     (release,) = certify(plan, schema_of(sf.Row()), "epsilon").releases
-    assert release.sensitivity.bound == 1
+    assert release.sensitivity.l1 == 1
     sql, counts = emitter(plan, schema_of(sf.Row())), []
     with duckdb.connect(":memory:") as connection:
         connection.register("public", pa.Table.from_pylist(REPEATED))
@@ -298,7 +298,7 @@ def test_s5_ten_thousand_rows_of_one_person_move_no_question_further_than_declar
         unit = sf.Person("who", max_groups + int(draws.integers(0, 50)), max_groups)
         schema, question = crowd_schema(unit), random_question(draws)
         certified = certified_question(question, schema)
-        claims = [release.sensitivity.bound for release in certified.releases]
+        claims = [release.sensitivity.l1 for release in certified.releases]
         changes = moved(certified, schema, engines)
         assert all(change <= claim for change, claim in zip(changes, claims, strict=True)), question
         reached += changes[0] == claims[0]

@@ -23,7 +23,7 @@ from sfumato.engines.sql.counting import emit
 from sfumato.errors import EngineFailed, Refused, UsageError
 from sfumato.kernel.certify import Certified, certify
 from sfumato.kernel.cost import Cost
-from sfumato.kernel.mechanisms.additive import DiscreteGaussian, DiscreteLaplace
+from sfumato.kernel.mechanisms.additive import Additive, DiscreteGaussian, DiscreteLaplace
 from sfumato.plan.expressions import Arithmetic, Column, Comparison, Negative, Number
 from sfumato.plan.lattice import Lattice
 from sfumato.plan.nodes import CentredSum, CountRows, CountValues, ListedKey, Measure, Plan, RangeKey, Sum
@@ -119,7 +119,7 @@ def test_s1_rounding_between_almost_equal_bounds_moves_no_sum_further_than_certi
     lattice = Lattice.covering(Fraction(1), ABOVE_ONE, whole=False)
     plan = plan_for(Sum(Column("x"), lattice), CentredSum(Column("x"), lattice))
     schema = Schema("people", sf.Row(), {"x": sf.Float(1, ABOVE_ONE)})
-    claims = [release.sensitivity.bound for release in certify(plan, schema, "epsilon").releases]
+    claims = [release.sensitivity.l1 for release in certify(plan, schema, "epsilon").releases]
     assert claims == [2**30 + 1, 1]
     sql = emit(plan, schema)
     # Values on both bounds, between them, and outside.
@@ -258,7 +258,7 @@ def steps_of_each_row(kind: str, emitter: Any, unit: Any) -> np.ndarray[Any, Any
 def test_s3_rows_at_the_ends_of_a_type_neither_wrap_nor_fail(kind: str, unit: Any) -> None:
     schema = Schema("people", unit, {"x": sf.Int(-5, 5)})
     certified = certify(plan_for(*EXTREMES, unit=unit), schema, "epsilon")
-    claims = [release.sensitivity.bound for release in certified.releases]
+    claims = [release.sensitivity.l1 for release in certified.releases]
     steps = steps_of_each_row(kind, emit, unit)
     assert len(steps) >= 10
     assert (steps <= np.array(claims, dtype=object)).all()
@@ -339,7 +339,7 @@ def contribution(plan: Plan, engines: tuple[DuckDBEngine, DuckDBEngine], emitter
 
 def excess(plan: Plan, moved: np.ndarray[Any, Any]) -> bool:
     certified = certify(plan, Schema("people", plan.unit, PLACES), "epsilon")
-    claims = np.array([release.sensitivity.bound for release in certified.releases])
+    claims = np.array([release.sensitivity.l1 for release in certified.releases])
     assert isinstance(plan.unit, sf.Person)
     return bool((moved.sum(axis=0) > claims).any() or (moved.max(axis=1) > 0).sum() > plan.unit.max_groups)
 
@@ -385,10 +385,12 @@ def true_cost(certified: Certified, moved: np.ndarray[Any, Any]) -> Fraction:
     for measure, release in enumerate(certified.releases):
         changes = [int(change) for change in moved[:, measure]]
         match release.mechanism:
-            case DiscreteLaplace(scale=scale):
+            case Additive(law=DiscreteLaplace(scale=scale)):
                 cost += sum(changes) / scale
-            case DiscreteGaussian(variance=variance):
+            case Additive(law=DiscreteGaussian(variance=variance)):
                 cost += sum(change**2 for change in changes) / (2 * variance)
+            case _:
+                raise AssertionError("no law of added noise")
     return cost
 
 

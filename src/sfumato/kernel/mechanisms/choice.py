@@ -151,7 +151,7 @@ class FrequencyChoice:
     Proof: docs/proofs/exponential-mechanism.md, "Several groups".
     """
 
-    law: "PermuteAndFlip | Exponential"
+    law: PermuteAndFlip | Exponential
     l1: int
     l2_squared: int
     cells: int
