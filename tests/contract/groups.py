@@ -1,4 +1,4 @@
-"""The contracts of mechanisms of a whole measure: one unit moves several groups, by a length that is no whole number."""
+"""The contracts of mechanisms of a whole measure: one unit moves several groups, by a length that is no integer."""
 
 from collections.abc import Sequence
 from decimal import Decimal, localcontext
