@@ -262,7 +262,7 @@ NOT_TRUSTED: Mapping[str, str] = MappingProxyType(
     {
         "errors.py": "texts, made of what they are given",
         "visible.py": "control characters made visible in texts",
-        "kernel/widths.py": "accuracy alone: whatever it says, `ranks` and `found_bounds` make it safe before they use it",
+        "kernel/widths.py": "accuracy alone: whatever it says, it is made safe before it is used",
         "kernel/wordings.py": "texts",
         "ledger/history.py": "what a charge says to people, read from an entry that is in the book",
         "ledger/places.py": "refuses odd paths early; `Chain` opens a file by its full name, none without its anchor",

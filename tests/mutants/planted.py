@@ -631,7 +631,7 @@ PLANTED = (
         "self.l2_squared * sum((Exponential(epsilon, one).rho()",
         "self.l1 * sum((Exponential(epsilon, one).rho()",
         "a person with many rows in one group pays for their number in place of its square",
-        (LINES + "::test_a_share_is_divided_and_never_exceeded", RANKS),
+        (LINES + "::test_a_share_is_divided_and_never_exceeded",),
     ),
     Mutant(
         "found-bounds-believed",
