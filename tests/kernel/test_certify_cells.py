@@ -94,6 +94,12 @@ def test_quantiles_are_priced_by_their_theorem() -> None:
         assert F(999, 1000) < cost.amount == release.mechanism.cost("rho") <= 1
 
 
+@pytest.mark.parametrize("aggregate", [Quantiles(GRID, LEVELS), MostFrequent(BY_SEX)])
+def test_a_share_whose_rate_is_rounded_to_nothing_is_refused(aggregate: Any) -> None:
+    with pytest.raises(Refused, match="so small a share"):
+        released(aggregate, "exponential", "rho", PERSON, F(1, 10**40))
+
+
 def test_the_most_frequent_value_is_chosen_by_counts_that_rise_together() -> None:
     for unit, rows in ((None, 1), (PERSON, 20)):
         release, cost = released(MostFrequent(BY_AGE), "permute_and_flip", "epsilon", unit)

@@ -93,6 +93,7 @@ def test_what_json_prints() -> None:
         "keys",
         "cost",
         "price",
+        "refused",
         "steps",
         "expected_error",
         "confidence",

@@ -80,6 +80,14 @@ def test_what_was_answered_before_stays_free(family: str, tmp_path: Path) -> Non
         assert len(session.history()) == 1
 
 
+def test_an_explanation_says_so_beforehand(tmp_path: Path) -> None:
+    with opened(tmp_path, ["additive"]) as session:
+        told = session.explain(QUESTIONS["ranks"], spend=SPEND)
+        assert "Refused:  the owner has switched choosing quantiles" in str(told)
+        assert "(ranks) off" in told.to_dict()["refused"]
+        assert "Refused" not in str(session.explain(QUESTIONS["additive"], spend=SPEND))
+
+
 def test_several_questions_are_refused_for_one_of_them(tmp_path: Path) -> None:
     with opened(tmp_path, ["additive"]) as session:
         with pytest.raises(Refused, match="rank"):

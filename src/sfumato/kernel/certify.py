@@ -171,7 +171,10 @@ def _release(measure: Measure, plan: Plan, currency: Currency) -> CertifiedRelea
         raise plan_refused("a release has no exact share of the spend")
     strategy = strategy_of(measure.aggregate, currency)
     sensitivity = _sensitivity(measure.aggregate, plan, strategy)
-    return CertifiedRelease(sensitivity, _mechanism(measure, sensitivity, strategy, currency))
+    try:
+        return CertifiedRelease(sensitivity, _mechanism(measure, sensitivity, strategy, currency))
+    except ValueError as error:  # a rate that is 0 when it is rounded down
+        raise plan_refused("with so small a share nothing could be chosen") from error
 
 
 def _mechanism(measure: Measure, sensitivity: Sensitivity, strategy: Strategy | None, currency: Currency) -> Mechanism:

@@ -10,6 +10,7 @@ from sfumato.kernel.mechanisms.additive import Additive
 from sfumato.kernel.mechanisms.keys import KeySelection
 from sfumato.kernel.mechanisms.protocol import Mechanism
 from sfumato.kernel.widths import deviation
+from sfumato.kernel.wordings import mechanism_switched_off
 from sfumato.ledger.terms import Amount
 from sfumato.plan.nodes import (
     CentredSum,
@@ -58,6 +59,7 @@ class Explanation:
     digest: str
     keys: str = ""
     without_error: tuple[str, ...] = ()
+    refused: str = ""  # why it would not be answered, unless it was before
 
     def to_dict(self) -> dict[str, Any]:
         """What `--format json` prints."""
@@ -68,6 +70,7 @@ class Explanation:
             "keys": self.keys,
             "cost": {"epsilon": self.cost.epsilon, "delta": self.cost.delta},
             "price": price_in_words(self.cost),
+            "refused": self.refused,
             "steps": [
                 {
                     "measures": step.measures,
@@ -89,6 +92,7 @@ class Explanation:
     def __str__(self) -> str:
         lines = [f"Question: {self.question}", f"Protects: one {self.unit}", f"Costs:    {self.cost}"]
         lines += [f"          {price_in_words(self.cost)}"]
+        lines += [f"Refused:  {self.refused}"] if self.refused else []
         many = f"{self.groups}, all declared; empty ones get noise too"
         lines += [f"Groups:   {self.keys or many}", "Releases:"]
         for step in self.steps:
@@ -142,6 +146,7 @@ def explain(
         sql=sql,
         digest=certified.digest,
         keys="" if certified.selection is None else _discovered(certified.selection),
+        refused="" if not certified.switched_off else mechanism_switched_off(certified.switched_off[0]).message,
         without_error=tuple(column.name for column in columns if isinstance(column, ModeColumn)),
     )
 
