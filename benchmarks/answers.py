@@ -72,7 +72,7 @@ def _running_totals() -> Report:
     report = Report("running totals (CDF) of 1,024 cells: error against a binary tree with least squares")
     size, rho = 1024, Fraction(1, 2)
     strategy = Strategy("roots", size)
-    noise = DiscreteGaussian.for_rho(rho, strategy.spread)
+    noise = DiscreteGaussian.for_rho(rho, l2_squared=strategy.spread_squared)
     matrix = running_totals(strategy)
     drawn = noise.draw(10_000 * size, SystemEntropy()).reshape(10_000, size).astype(np.float64)
     ours = float(np.sqrt(((drawn @ matrix.T) ** 2).mean()))

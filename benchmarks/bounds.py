@@ -9,8 +9,9 @@ import pandas as pd
 from benchmarks.measure import Report
 from sfumato.kernel.entropy import SystemEntropy
 from sfumato.kernel.mechanisms.additive import DiscreteLaplace
-from sfumato.kernel.mechanisms.found_bounds import BoundedSum, Weighed
-from sfumato.kernel.mechanisms.ranks import Cells
+from sfumato.kernel.mechanisms.found_bounds import BoundedSum
+from sfumato.kernel.mechanisms.protocol import CellCounts, Weighed
+from sfumato.kernel.widths import deviation
 from sfumato.plan.expressions import Column
 from sfumato.plan.nodes import Magnitudes
 from tests.tables import adult
@@ -39,13 +40,13 @@ def weighed(values: np.ndarray) -> Weighed:
     cells = len(WHOLE.edges) + np.where(values > 0, np.searchsorted(edges, values) + 1, 0)
     places, inverse, counts = np.unique(cells, return_inverse=True, return_counts=True)
     sums = tuple(int(values[inverse == place].sum()) for place in range(len(places)))
-    return Weighed(Cells(places.astype(np.int64), counts.astype(np.int64)), sums)
+    return Weighed(CellCounts(places.astype(np.int64), counts.astype(np.int64)), sums)
 
 
 def _found(values: np.ndarray) -> float:
-    mechanism = BoundedSum.for_share(Fraction(1), "epsilon", Fraction(1, 10), 1, WHOLE.edges)
+    mechanism = BoundedSum.for_share(Fraction(1), "epsilon", 1, 1, WHOLE.edges, Fraction(1, 10))
     entropy, data = SystemEntropy(), weighed(values)
-    return _rmse([mechanism.draw(data, entropy)[2] for _ in range(RUNS)], values)
+    return _rmse([mechanism.find(data, entropy)[2] for _ in range(RUNS)], values)
 
 
 def _approximate(values: np.ndarray) -> float:
@@ -64,7 +65,7 @@ def _approximate(values: np.ndarray) -> float:
 
 
 def _noise(values: np.ndarray, bound: int, epsilon: Fraction) -> float:
-    return 100 * DiscreteLaplace.for_epsilon(epsilon, bound).deviation() / float(values.sum())
+    return 100 * deviation(DiscreteLaplace.for_epsilon(epsilon, bound)) / float(values.sum())
 
 
 def _rmse(answers: list[int], values: np.ndarray) -> float:

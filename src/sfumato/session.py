@@ -37,6 +37,7 @@ from sfumato.query.script import Repeat, named_sources, opening_policy, opening_
 from sfumato.query.spending import error_of, spend_for
 from sfumato.query.sql import parse
 from sfumato.query.wordings import delta_unused
+from sfumato.schema.allow import FAMILIES, check_allowed
 from sfumato.schema.budget import Budget, Spend
 from sfumato.schema.columns import Column
 from sfumato.schema.given import LONGEST_NAME, as_path, check_analyst, check_kind, check_version
@@ -83,6 +84,7 @@ def protect(
     lookups: Mapping[str, Lookup] | None = None,
     tables: Mapping[str, Table] | None = None,
     version: str | None = None,
+    allow: Sequence[str] | None = None,
 ) -> "Session":
     """A session on a file, a directory of Parquet files, or a pandas, Polars or Arrow table.
 
@@ -92,6 +94,9 @@ def protect(
 
     version: what the owner calls this state of the data. A question asked before is free while the version is the same;
     without a name that tells the analyst whether files, or the content of a table in memory, have changed.
+
+    allow: the mechanisms that answers may be made with, of "additive", "keys", "ranks", "choice", "found_bounds" and
+    "running"; all by default. What was answered before stays free.
 
     The ledger lies beside a file by default, `people.parquet` → `people.ledger`; a table in memory needs one named.
     """
@@ -104,7 +109,14 @@ def protect(
     check_version(version)
     check_analyst(analyst)
     name = table if table is not None else path.stem if path is not None else "data"
-    schema = Schema(name, unit, columns, {} if lookups is None else lookups, {} if tables is None else tables)
+    schema = Schema(
+        name,
+        unit,
+        columns,
+        {} if lookups is None else lookups,
+        {} if tables is None else tables,
+        allow=check_allowed(FAMILIES if allow is None else allow),
+    )
     place = as_path(ledger if path is None or ledger is not None else path.with_suffix(".ledger"), "ledger", LEDGER)
     anchored = None if anchor is None else as_path(anchor, "anchor", f"{LEDGER}.anchor")
     opening = opening_table(
@@ -119,6 +131,7 @@ def protect(
         lookups=named_sources(lookups),
         tables=named_sources(tables),
         version=version,
+        allow=None if allow is None else tuple(allow),
     )
     engine = DuckDBEngine(source, schema, source_table=source_table, limits=limits, version=version)
     return _opened(engine, schema, budget, place, anchored, analyst, opening)
@@ -298,7 +311,8 @@ class Session:
         name = resolve(NamedColumn(column), self.schema).name
         declared = public_range(name, self.schema.columns[name], upper)
         view = copy.copy(self)
-        view.schema = Schema(self.schema.table, self.schema.unit, {**self.schema.columns, name: declared})
+        columns = {**self.schema.columns, name: declared}
+        view.schema = Schema(self.schema.table, self.schema.unit, columns, allow=self.schema.allow)
         # Questions like an analyst's; the names in them are declared ones.
         named, source = quoted(name), quoted(self.schema.table)
         later = view.explain(f"SELECT SUM({named}) AS s FROM {source}", spend=spend)  # noqa: S608

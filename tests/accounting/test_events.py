@@ -8,8 +8,8 @@ import pytest
 from sfumato.accounting import Event, compose, event
 from sfumato.accounting.events import MECHANISMS, plan
 from sfumato.errors import SfumatoError, UsageError
-from sfumato.kernel.mechanisms.additive import DiscreteGaussian, DiscreteLaplace
-from sfumato.kernel.mechanisms.choice import Exponential, PermuteAndFlip
+from sfumato.kernel.mechanisms.additive import Additive, DiscreteGaussian
+from sfumato.kernel.mechanisms.choice import Exponential, FrequencyChoice, PermuteAndFlip
 
 
 @pytest.mark.parametrize(
@@ -118,12 +118,46 @@ def test_how_often_is_a_whole_number(count: object) -> None:
 def test_records_of_a_ledger_are_events() -> None:
     """A vector's Laplace noise is priced as any mechanism of its ε, its Gaussian noise by its ρ."""
     epsilon, rho = Fraction(1, 10), Fraction(1, 50)
-    laplace, gaussian = DiscreteLaplace.for_epsilon(epsilon, 7), DiscreteGaussian.for_rho(rho, 7)
-    assert event(laplace.event(7)) == Event("pure", epsilon)
-    assert 0 <= event(gaussian.event(7)).amount - rho <= Fraction(1, 2**128)
+    laplace, gaussian = Additive.for_share(epsilon, "epsilon", 7, 49), Additive.for_share(rho, "rho", 7, 49)
+    assert event(laplace.event()) == Event("pure", epsilon)
+    assert 0 <= event(gaussian.event()).amount - rho <= Fraction(1, 2**128)
     assert event(Exponential(epsilon, Fraction(2)).event()) == Event("exponential", epsilon)
     assert event(PermuteAndFlip(epsilon, Fraction(2)).event()) == Event("permute_and_flip", epsilon)
-    assert compose([laplace.event(7)] * 10).sequential == 1.0
+    assert compose([laplace.event()] * 10).sequential == 1.0
+
+
+@pytest.mark.parametrize("squared", [2, 5, 10**40 + 1])
+def test_a_length_that_is_no_whole_number_is_read_exactly(squared: int) -> None:
+    """From its square: no root is taken, so nothing but the last bit of the grid is above what was charged."""
+    for rho in (Fraction(1, 50), Fraction(3, 7)):
+        record = Additive.for_share(rho, "rho", squared, squared).event()
+        assert (record["sensitivity_squared"], "sensitivity" in record) == (str(squared), False)
+        assert 0 <= event(record).amount - rho <= Fraction(1, 2**128)
+    old = DiscreteGaussian(Fraction(50)).event(4)
+    assert old == {"mechanism": "discrete_gaussian", "variance": "50", "sensitivity": "2"}
+    assert 0 <= event(old).amount - Fraction(1, 25) <= Fraction(1, 2**128)
+
+
+def test_a_choice_whose_groups_share_rows_is_read_as_what_it_cost() -> None:
+    shared = FrequencyChoice.for_share(Fraction(1, 50), "rho", 3, 5, 4)
+    assert 0 <= event(shared.event()).amount - shared.cost("rho") <= Fraction(1, 2**128)
+    whole = FrequencyChoice.for_share(Fraction(1, 50), "rho", 3, 9, 4)
+    assert event(whole.event()) == Event("exponential", 3 * whole.law.epsilon)
+    assert event(whole.event()).rho == whole.cost("rho")
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"mechanism": "discrete_gaussian", "variance": "50"},
+        {"mechanism": "discrete_gaussian", "variance": "50", "sensitivity_squared": "0"},
+        {"mechanism": "discrete_gaussian", "variance": "50", "sensitivity_squared": "√5"},
+        {"mechanism": "exponential", "epsilon": "1", "sensitivity_squared": "5"},
+    ],
+)
+def test_a_record_without_its_sensitivity_is_refused(record: dict[str, str]) -> None:
+    with pytest.raises(UsageError):
+        event(record)
 
 
 @pytest.mark.parametrize(

@@ -77,18 +77,29 @@ RING = (
     Trusted(
         "kernel/certify.py",
         "spine",
-        12,
+        11,
         "Does every `match` end in a refusal? Is each sensitivity the most one row adds, times `max_rows`? Is the "
         "price taken from the mechanism's theorem and not from the request?",
     ),
     Trusted(
         "kernel/gate.py",
         "spine",
-        5,
-        "Does every declared group get noise of its own, also the absent ones? Is a receipt good for one release, of "
-        "one plan? Are the inputs whole numbers?",
+        3,
+        "Does every declared group get an entry, also the absent ones? Is a receipt good for one release, of one plan? "
+        "Is every entry checked?",
     ),
-    Trusted("kernel/mechanisms/additive.py", "spine", 3, "Is Δ/ε the scale, and Δ²/2ρ the variance?"),
+    Trusted(
+        "kernel/mechanisms/protocol.py",
+        "spine",
+        2,
+        "Does every mechanism hold what its price follows from? What fits, and what is too much?",
+    ),
+    Trusted(
+        "kernel/mechanisms/additive.py",
+        "spine",
+        4,
+        "Is L1/ε the scale, and L2²/2ρ the variance? Does every integer get noise of its own?",
+    ),
     Trusted(
         "kernel/samplers.py",
         "spine",
@@ -178,6 +189,7 @@ RING = (
         5,
         "How long may a text be if nobody says so? Are bounds in order, and listed values different?",
     ),
+    Trusted("schema/allow.py", "tables", 1, "Is a mechanism that was not named switched off?"),
     Trusted("schema/table.py", "tables", 4, "Can the unit's id be an ordinary column? Are names told apart?"),
     Trusted("schema/budget.py", "tables", 2, "Is every budget positive, and every spend large enough to be counted?"),
     Trusted("schema/numbers.py", "tables", 3, "Is a number the one that was typed?"),
@@ -190,7 +202,7 @@ RING = (
     Trusted(
         "engines/duckdb/canonical.py",
         "tables",
-        9,
+        8,
         "Is each cell read by itself, whatever type its column has? Can one fail?",
     ),
     Trusted(
@@ -220,21 +232,27 @@ RING = (
     ),
     # ---- mechanisms besides noise
     Trusted(
-        "kernel/mechanisms/choice.py", "mechanism", 12, "Is the rate ε/2Δ, and ε/Δ only when all scores move alike?"
+        "kernel/mechanisms/choice.py", "mechanism", 14, "Is the rate ε/2Δ, and ε/Δ only when all scores move alike?"
     ),
     Trusted("kernel/mechanisms/keys.py", "mechanism", 15, "Is every probability of a key exact and rounded down?"),
     Trusted(
         "kernel/mechanisms/ranks.py",
         "mechanism",
-        20,
+        12,
+        "Is every choice paid for, by the row, and is every width made safe before it is used?",
+    ),
+    Trusted(
+        "kernel/mechanisms/rank_lines.py",
+        "mechanism",
+        8,
         "Does a further row move no other, and no piece of a line share one?",
     ),
-    Trusted("kernel/mechanisms/running.py", "mechanism", 8, "Is the norm that of the largest column?"),
+    Trusted("kernel/mechanisms/running.py", "mechanism", 6, "Is the norm that of the largest column?"),
     Trusted(
         "kernel/mechanisms/found_bounds.py",
         "mechanism",
-        15,
-        "Do noisy counts alone decide the bounds, and is the sum clamped to them?",
+        10,
+        "Do noisy counts alone decide the bounds, are these edges, and is the sum clamped to them?",
     ),
 )
 
@@ -243,6 +261,8 @@ NOT_TRUSTED: Mapping[str, str] = MappingProxyType(
     {
         "errors.py": "texts, made of what they are given",
         "visible.py": "control characters made visible in texts",
+        "kernel/widths.py": "accuracy alone: whatever it says, it is made safe before it is used",
+        "kernel/wordings.py": "texts",
         "ledger/history.py": "what a charge says to people, read from an entry that is in the book",
         "ledger/places.py": "refuses odd paths early; `Chain` opens a file by its full name, none without its anchor",
         "ledger/releases.py": "noisy integers as texts and back: what it makes of a release follows from that",
@@ -262,6 +282,8 @@ NOT_TRUSTED: Mapping[str, str] = MappingProxyType(
 
 # Not trusted, and covered all the same: the gate for the analyst's text, and all of the kernel and the ledger.
 COVERED_BESIDES = (
+    "kernel/widths.py",
+    "kernel/wordings.py",
     "ledger/history.py",
     "ledger/places.py",
     "ledger/releases.py",

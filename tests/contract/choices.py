@@ -13,7 +13,8 @@ import numpy as np
 import sfumato.noise as noise
 from sfumato.errors import UsageError
 from sfumato.kernel.mechanisms.choice import Choice, Exponential, PermuteAndFlip
-from sfumato.kernel.mechanisms.ranks import Cells, RankChoice
+from sfumato.kernel.mechanisms.protocol import CellCounts
+from sfumato.kernel.mechanisms.ranks import RankChoice
 from sfumato.noise.ranking import NoisyMax, TopK
 from tests.contract.check_mechanism import Law, Spec, parameters
 from tests.kernel.laws import PRECISE, exp_minus
@@ -126,13 +127,13 @@ CROWDED, CROWDED_MORE = ({0: 100, 63: 101}, {0: 100, 63: 102})  # few places ris
 
 def median(price: Fraction) -> RankChoice:
     """By the exponential mechanism; what permute-and-flip does is enumerated in tests/kernel/test_ranks.py."""
-    return replace(RankChoice.for_share(price, "epsilon", (F(1, 2),), LINE, 1), flip=False)
+    return replace(RankChoice.for_share(price, "epsilon", 1, 1, (F(1, 2),), LINE), flip=False)
 
 
 def draw_medians(rows: dict[int, int], price: Fraction, count: int, entropy: Any) -> list[tuple[int, bool, bool]]:
     mechanism, last = median(price), LINE * PARTS
-    given = Cells(np.array(list(rows), dtype=np.int64), np.array(list(rows.values()), dtype=np.int64))
-    drawn = (mechanism.draw(given, entropy) for _ in range(count))
+    given = CellCounts(np.array(list(rows), dtype=np.int64), np.array(list(rows.values()), dtype=np.int64))
+    drawn = (mechanism.choose(given, entropy) for _ in range(count))
     return [(position // BIN, low == 0, high == last) for position, low, high in drawn]
 
 
@@ -148,7 +149,7 @@ def median_law(rows: dict[int, int], price: Fraction) -> Law:
 
     def chances(epsilon: Fraction, shift: int, beyond: int | None) -> dict[int, Decimal]:
         """Of bins if there is no end beyond; else of having reached the end at that position (1) or not (0)."""
-        wanted, slack = everybody / 2 + shift, mechanism.slack(mechanism.nodes()[0]) if beyond is None else 0
+        wanted, slack = everybody / 2 + shift, mechanism.widths.slack(mechanism.nodes()[0]) if beyond is None else 0
         seen = Counter(
             (
                 place // BIN if beyond is None else int(place == beyond),
@@ -165,7 +166,7 @@ def median_law(rows: dict[int, int], price: Fraction) -> Law:
         return {where: weight / everything for where, weight in total.items()}
 
     with localcontext(PRECISE):
-        reach = mechanism.reach(0)
+        reach = mechanism.widths.reach(0)
         estimate = chances(mechanism.estimates[0], 0, None)
         low, high = chances(mechanism.bars[0], -reach, 0), chances(mechanism.bars[0], reach, last)
         return {
@@ -183,12 +184,12 @@ MEDIAN = Spec(
     data=dict.fromkeys(range(LINE), 3),
     draw=draw_medians,
     law=median_law,
-    cost=lambda price: median(price).epsilon(),
+    cost=lambda price: median(price).cost("epsilon"),
     event=lambda price: median(price).event(),
     refuses={
-        "estimates": lambda bad: RankChoice((F(1, 2),), LINE, 1, (bad,), (ONE,)),
-        "bars": lambda bad: RankChoice((F(1, 2),), LINE, 1, (ONE,), (bad,)),
-        "levels": lambda bad: RankChoice((bad - 1,), LINE, 1, (ONE,), (ONE,)),
+        "estimates": lambda bad: RankChoice((F(1, 2),), LINE, 1, 1, (bad,), (ONE,)),
+        "bars": lambda bad: RankChoice((F(1, 2),), LINE, 1, 1, (ONE,), (bad,)),
+        "levels": lambda bad: RankChoice((bad - 1,), LINE, 1, 1, (ONE,), (ONE,)),
     },
     bad=KERNEL_BAD,
     draws=20_000,

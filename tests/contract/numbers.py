@@ -12,6 +12,7 @@ import numpy as np
 import sfumato.noise as noise
 from sfumato.errors import UsageError
 from sfumato.kernel.mechanisms.additive import DiscreteGaussian, DiscreteLaplace
+from sfumato.kernel.widths import error
 from sfumato.noise.stairs import DiscreteStaircase
 from tests.contract.check_mechanism import Law, Spec, parameters
 from tests.kernel.laws import PRECISE, exp_minus, gaussian_total, gaussian_weight, laplace_law, laplace_tail
@@ -218,12 +219,12 @@ DISCRETE_LAPLACE = Spec(
         value + DiscreteLaplace.for_epsilon(price, 3).draw(count, entropy), 40
     ),
     law=lambda value, price: laplace_at(3 / price, value, 40),
-    cost=lambda price: DiscreteLaplace.for_epsilon(price, 3).epsilon(3),
+    cost=lambda price: DiscreteLaplace.for_epsilon(price, 3).cost("epsilon", 3),
     event=lambda price: DiscreteLaplace.for_epsilon(price, 3).event(3),
     refuses={"scale": DiscreteLaplace},
     bad=KERNEL_BAD,
     errors=lambda price, count, entropy: np.abs(DiscreteLaplace(3 / price).draw(count, entropy)).tolist(),
-    error=lambda confidence, price: DiscreteLaplace(3 / price).error(confidence),
+    error=lambda confidence, price: error(DiscreteLaplace(3 / price), confidence),
     audit_flags_twin=True,
 )
 
@@ -232,16 +233,16 @@ DISCRETE_GAUSSIAN = Spec(
     price=F(1, 8),
     neighbours=(0, 2),
     draw=lambda value, price, count, entropy: clipped(
-        value + DiscreteGaussian.for_rho(price, 2).draw(count, entropy), 30
+        value + DiscreteGaussian.for_rho(price, l2_squared=4).draw(count, entropy), 30
     ),
     law=lambda value, price: gaussian_at(4 / (2 * price), value, 30),
-    cost=lambda price: DiscreteGaussian.for_rho(price, 2).rho(2),
-    event=lambda price: DiscreteGaussian.for_rho(price, 2).event(2),
+    cost=lambda price: DiscreteGaussian.for_rho(price, l2_squared=4).cost("rho", 4),
+    event=lambda price: DiscreteGaussian.for_rho(price, l2_squared=4).event(4),
     refuses={"variance": DiscreteGaussian},
     bad=KERNEL_BAD,
     currency="rho",
     errors=lambda price, count, entropy: np.abs(DiscreteGaussian(2 / price).draw(count, entropy)).tolist(),
-    error=lambda confidence, price: DiscreteGaussian(2 / price).error(confidence),
+    error=lambda confidence, price: error(DiscreteGaussian(2 / price), confidence),
 )
 
 NUMBERS = (

@@ -11,9 +11,10 @@ import sfumato.noise as noise
 from tests.contract.answers import ANSWERS
 from tests.contract.check_mechanism import Spec, check_mechanism
 from tests.contract.choices import CHOICES
+from tests.contract.groups import GROUPS
 from tests.contract.numbers import NUMBERS
 
-SPECS = {spec.name: spec for spec in (*NUMBERS, *CHOICES, *ANSWERS)}
+SPECS = {spec.name: spec for spec in (*NUMBERS, *CHOICES, *ANSWERS, *GROUPS)}
 NO_MECHANISMS = {
     "Description",
     "analytic_gaussian_deviation",
@@ -51,5 +52,6 @@ def test_every_class_of_the_kernel_that_draws_has_a_contract() -> None:
             if inspect.isclass(kind) and hasattr(kind, "draw") and kind.__module__.startswith("sfumato.kernel"):
                 drawing.add(name)
     assert {"DiscreteLaplace", "DiscreteGaussian", "Exponential", "PermuteAndFlip", "KeySelection"} <= drawing
-    # A sum whose bounds are found has five outputs: its law is in the audit and in tests/kernel/test_found_bounds.py.
-    assert drawing - SPECS.keys() == {"BoundedSum"}
+    # Mechanism is the shape of them all. A sum whose bounds are found has five outputs: its law is in the audit and in
+    # tests/kernel/test_found_bounds.py.
+    assert drawing - SPECS.keys() == {"BoundedSum", "Mechanism"}

@@ -19,8 +19,7 @@ from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.sql.counting import emit
 from sfumato.errors import Refused
 from sfumato.kernel.certify import certify
-from sfumato.kernel.mechanisms.found_bounds import Weighed
-from sfumato.kernel.mechanisms.ranks import Cells
+from sfumato.kernel.mechanisms.protocol import CellCounts, Weighed
 from sfumato.plan.caps import Caps
 from sfumato.plan.counting import countings
 from sfumato.plan.expressions import Column
@@ -119,7 +118,7 @@ def moved(caps: Caps, write: Emit = emit) -> list[dict[str, Vector]]:
 
 def _numbers(entry: Any) -> list[tuple[int, int]]:
     match entry:
-        case Cells(places=places, counts=counts) | Weighed(cells=Cells(places=places, counts=counts)):
+        case CellCounts(places=places, counts=counts) | Weighed(cells=CellCounts(places=places, counts=counts)):
             return list(zip(places.tolist(), counts.tolist(), strict=True))
         case _:
             return [(0, entry)]

@@ -15,8 +15,8 @@ from sfumato.engines import arrange
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.sql import counting
 from sfumato.errors import SfumatoError
-from sfumato.kernel.mechanisms.found_bounds import Weighed
-from sfumato.kernel.mechanisms.ranks import MOST_ROWS
+from sfumato.kernel.mechanisms.found_bounds import clamped
+from sfumato.kernel.mechanisms.protocol import MOST_COUNTED_ROWS, Weighed
 from sfumato.plan.counting import countings
 from sfumato.plan.expressions import Arithmetic, Column, Number
 from sfumato.plan.nodes import Grid, ListedKey, Magnitudes, Measure, Plan, Quantiles, RangeKey, UnboundedSum
@@ -85,7 +85,7 @@ def test_every_value_falls_into_its_cell(cells: Magnitudes, name: str, values: l
     keys = (RangeKey(Column("copy"), 0, len(values) - 1),)
     found = cells_of(cells, {name: values, "copy": list(range(len(values)))}, Row(), keys)
     for value, entry in zip(values, found, strict=True):
-        assert entry.fit(cells)
+        assert entry.fit(cells.edges)
         wanted = expected(cells, value)
         seen = list(zip(entry.cells.places.tolist(), entry.sums, strict=True))
         if wanted is None or abs(wanted[1]) < 1 << 40:
@@ -124,9 +124,9 @@ def test_too_many_rows_in_cells_are_refused(shape: Any) -> None:
     median = Quantiles(Grid(Column("x"), Fraction(0), Fraction(4), 4), (Fraction(1, 2),))
     plan = Plan("t", Row(), None, (), (Measure(median, "exponential", Fraction(1)),))
     with pytest.raises(SfumatoError, match="rows"):
-        arrange.gather(countings(plan), [shape([(0, MOST_ROWS), (3, 1)])])
-    ((entry,),) = arrange.gather(countings(plan), [shape([(3, 1), (0, MOST_ROWS - 1)])]).entries
-    assert entry.counts.tolist() == [MOST_ROWS - 1, 1]  # type: ignore[union-attr]
+        arrange.gather(countings(plan), [shape([(0, MOST_COUNTED_ROWS), (3, 1)])])
+    ((entry,),) = arrange.gather(countings(plan), [shape([(3, 1), (0, MOST_COUNTED_ROWS - 1)])]).entries
+    assert entry.counts.tolist() == [MOST_COUNTED_ROWS - 1, 1]  # type: ignore[union-attr]
 
 
 def test_a_cell_that_comes_twice_is_added_up() -> None:
@@ -159,7 +159,7 @@ def worst_moves(most_rows: int, emitter: Any = counting) -> tuple[float, float]:
         groups = found[2 * copy : 2 * copy + 2]
         counts = max(counts, sum(int(group.cells.counts.sum()) for group in groups) / most_rows)
         for low, high in bounds:
-            moved = sum(abs(group.clamped(low, high, SMALL.edges)) for group in groups)
+            moved = sum(abs(clamped(group, low, high, SMALL.edges)) for group in groups)
             sums = max(sums, moved / (most_rows * max(-low, high)))
     return counts, sums
 

@@ -21,7 +21,7 @@ from sfumato.engines.sql.counting import emit
 from sfumato.kernel.certify import Certified, certify
 from sfumato.kernel.cost import Cost
 from sfumato.kernel.gate import Found
-from sfumato.kernel.mechanisms.ranks import Cells
+from sfumato.kernel.mechanisms.protocol import CellCounts
 from sfumato.plan.counting import countings
 from sfumato.plan.nodes import CountDistinct, CountRows, CountValues, Grid, OpenKey, Plan, Sum
 from sfumato.query.allocate import allocate
@@ -292,7 +292,7 @@ def _counted(aggregate: Any, reader: Reader, held: list[dict[str, Any]]) -> Any:
 
 
 def _shown(entry: Any) -> Any:
-    if isinstance(entry, Cells):
+    if isinstance(entry, CellCounts):
         return dict(zip(entry.places.tolist(), entry.counts.tolist(), strict=True))
     return entry
 

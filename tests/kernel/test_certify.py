@@ -10,7 +10,7 @@ from sfumato.errors import Refused, UsageError
 from sfumato.kernel import certify as certify_module
 from sfumato.kernel.certify import MOST_GROUPS, CertifiedRelease, Sensitivity, certify
 from sfumato.kernel.cost import Cost
-from sfumato.kernel.mechanisms.additive import DiscreteGaussian, DiscreteLaplace
+from sfumato.kernel.mechanisms.additive import Additive, DiscreteGaussian, DiscreteLaplace
 from sfumato.plan.counting import countings
 from sfumato.plan.expressions import (
     AllOf,
@@ -94,9 +94,9 @@ def test_laplace_is_paid_in_epsilon() -> None:
         plan(measure(Sum(INCOME, AGE), Fraction(1, 3)), measure(share=Fraction(1, 5))), schema(), "epsilon"
     )
     assert certified.cost == Cost("epsilon", Fraction(8, 15))
-    assert certified.releases[0].mechanism == DiscreteLaplace(Fraction(270))
-    assert certified.releases[1].mechanism == DiscreteLaplace(Fraction(5))
-    assert certified.releases[0].event == {"mechanism": "discrete_laplace", "scale": "270", "sensitivity": "90"}
+    assert certified.releases[0].mechanism == Additive(DiscreteLaplace(Fraction(270)), 90, 90**2)
+    assert certified.releases[1].mechanism == Additive(DiscreteLaplace(Fraction(5)), 1, 1)
+    assert certified.events[0] == {"mechanism": "discrete_laplace", "scale": "270", "sensitivity": "90"}
     assert certified.digest == certified.plan.digest()
 
 
@@ -104,13 +104,13 @@ def test_gaussian_is_paid_in_rho() -> None:
     measures = [measure(Sum(INCOME, AGE), Fraction(1, 2), "gaussian"), measure(None, Fraction(1, 8), "gaussian")]
     certified = certify(plan(*measures, unit=PERSON), schema(PERSON), "rho")
     assert certified.cost == Cost("rho", Fraction(5, 8))
-    assert certified.releases[0].mechanism == DiscreteGaussian(Fraction(1800**2))
-    assert certified.releases[1].mechanism == DiscreteGaussian(Fraction(1600))
+    assert certified.releases[0].mechanism == Additive(DiscreteGaussian(Fraction(1800**2)), 1800, 1800**2)
+    assert certified.releases[1].mechanism == Additive(DiscreteGaussian(Fraction(1600)), 20, 400)
 
 
 def test_the_price_is_the_theorem_s_and_not_the_share_s(monkeypatch: pytest.MonkeyPatch) -> None:
     """A mechanism twice as loud as asked for costs what it is, whatever the plan says."""
-    louder = CertifiedRelease(Sensitivity(1, 1, ""), DiscreteLaplace(Fraction(1, 2)))
+    louder = CertifiedRelease(Sensitivity(1, 1, ""), Additive(DiscreteLaplace(Fraction(1, 2)), 1, 1))
     monkeypatch.setattr(certify_module, "_release", lambda measure, counting, plan, currency: louder)
     assert certify(plan(measure()), schema(), "epsilon").cost == Cost("epsilon", Fraction(2))
     assert certify(plan(measure()), schema(), "rho").cost == Cost("rho", Fraction(2))

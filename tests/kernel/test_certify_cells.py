@@ -7,21 +7,12 @@ from typing import Any
 import pytest
 
 from sfumato.errors import Refused
-from sfumato.kernel import certify as certify_module
-from sfumato.kernel.certify import (
-    MOST_CELLS,
-    MOST_GROUPS,
-    Certified,
-    CertifiedRelease,
-    Sensitivity,
-    certify,
-    strategy_of,
-)
-from sfumato.kernel.cost import Cost
-from sfumato.kernel.mechanisms.additive import DiscreteGaussian, DiscreteLaplace
-from sfumato.kernel.mechanisms.choice import Exponential, PermuteAndFlip
+from sfumato.kernel.certify import MOST_CELLS, MOST_GROUPS, Certified, Sensitivity, certify, strategy_of
+from sfumato.kernel.cost import Cost, root_below
+from sfumato.kernel.mechanisms.additive import Additive, DiscreteGaussian, DiscreteLaplace
+from sfumato.kernel.mechanisms.choice import Exponential, FrequencyChoice, PermuteAndFlip
 from sfumato.kernel.mechanisms.keys import KeySelection
-from sfumato.kernel.mechanisms.ranks import RankChoice, root_below
+from sfumato.kernel.mechanisms.ranks import RankChoice
 from sfumato.kernel.mechanisms.running import Strategy
 from sfumato.plan.expressions import Column
 from sfumato.plan.nodes import (
@@ -57,20 +48,23 @@ def released(aggregate: Any, mechanism: Any, currency: Any, unit: Any = None, sh
 def test_a_person_moves_values_and_cells_by_max_rows(aggregate: Any) -> None:
     for unit, rows in ((None, 1), (PERSON, 20)):
         release, cost = released(aggregate, "laplace", "epsilon", unit)
-        assert (release.sensitivity.l1, release.sensitivity.l2_squared, release.strategy) == (rows, rows**2, None)
-        assert release.mechanism == DiscreteLaplace(F(rows))
+        assert (release.sensitivity.l1, release.sensitivity.l2_squared) == (rows, rows**2)
+        size = GRID.size if isinstance(aggregate, Histogram) else None
+        assert release.mechanism == Additive(DiscreteLaplace(F(rows)), rows, rows**2, size)
         assert cost == Cost("epsilon", F(1))
 
 
 def test_a_person_counts_once_in_each_of_their_groups() -> None:
-    for keys, groups, length in (((), 1, 1), ((BY_SEX,), 2, 2), ((BY_AGE,), 5, 3)):
+    """Five groups are √5 in L2 norm: the noise is for 5 and not for 9, the square of the next whole length."""
+    for keys, groups in (((), 1), ((BY_SEX,), 2), ((BY_AGE,), 5)):
         release, cost = released(CountPeople(), "laplace", "epsilon", PERSON, keys=keys)
         assert (release.sensitivity.l1, release.sensitivity.l2_squared) == (groups, groups)
-        assert release.mechanism == DiscreteLaplace(F(groups))
+        assert release.mechanism == Additive(DiscreteLaplace(F(groups)), groups, groups)
         release, cost = released(CountPeople(), "gaussian", "rho", PERSON, F(1, 2), keys=keys)
-        assert release.mechanism == DiscreteGaussian(F(length**2))
+        assert release.mechanism == Additive(DiscreteGaussian(F(groups)), groups, groups)
         assert cost == Cost("rho", F(1, 2))
-        assert release.event["sensitivity"] == str(length)
+        told = {"sensitivity": "1"} if groups == 1 else {"sensitivity_squared": str(groups)}
+        assert release.mechanism.event() == {"mechanism": "discrete_gaussian", "variance": str(groups), **told}
     with pytest.raises(Refused, match="counts people"):
         released(CountPeople(), "laplace", "epsilon")
 
@@ -78,36 +72,44 @@ def test_a_person_counts_once_in_each_of_their_groups() -> None:
 def test_running_totals_are_paid_for_by_their_columns() -> None:
     for unit, rows in ((None, 1), (PERSON, 20)):
         release, _ = released(Cumulative(GRID), "laplace", "epsilon", unit)
-        assert release.strategy == Strategy("tree", 40) == strategy_of(Cumulative(GRID), "epsilon")
-        assert release.sensitivity.l1 == 2 * rows
-        assert release.mechanism == DiscreteLaplace(F(2 * rows))
+        tree = Strategy("tree", 40)
+        assert strategy_of(Cumulative(GRID), "epsilon") == tree
+        assert (release.sensitivity.l1, release.sensitivity.l2_squared) == (2 * rows, 2 * rows**2)
+        assert release.mechanism == Additive(DiscreteLaplace(F(2 * rows)), 2 * rows, 2 * rows**2, 40, tree)
         release, cost = released(Cumulative(GRID), "gaussian", "rho", unit, F(1, 2))
         roots = Strategy("roots", 40)
-        assert release.strategy == roots
-        assert release.sensitivity.l2_squared == (rows * roots.spread) ** 2
-        assert release.mechanism == DiscreteGaussian(F((rows * roots.spread) ** 2))
+        squared = rows**2 * roots.spread_squared
+        assert release.sensitivity.l2_squared == squared
+        assert release.mechanism == Additive(DiscreteGaussian(F(squared)), rows * roots.most, squared, 40, roots)
         assert cost == Cost("rho", F(1, 2))
-        assert str(roots.spread) in release.sensitivity.rule
+        assert str(roots.spread_squared) in release.sensitivity.rule
 
 
 def test_quantiles_are_priced_by_their_theorem() -> None:
     for unit, rows in ((None, 1), (PERSON, 20)):
         release, cost = released(Quantiles(GRID, LEVELS), "exponential", "epsilon", unit)
-        assert release.mechanism == RankChoice.for_share(F(1), "epsilon", LEVELS, 40, rows)
+        assert release.mechanism == RankChoice.for_share(F(1), "epsilon", rows, rows**2, LEVELS, 40)
         assert cost == Cost("epsilon", F(1))
-        assert release.event == release.mechanism.event()
         release, cost = released(Quantiles(GRID, LEVELS), "exponential", "rho", unit)
-        assert cost.amount == release.mechanism.rho() <= 1
+        assert F(999, 1000) < cost.amount == release.mechanism.cost("rho") <= 1
+
+
+@pytest.mark.parametrize("aggregate", [Quantiles(GRID, LEVELS), MostFrequent(BY_SEX)])
+def test_a_share_whose_rate_is_rounded_to_nothing_is_refused(aggregate: Any) -> None:
+    with pytest.raises(Refused, match="so small a share"):
+        released(aggregate, "exponential", "rho", PERSON, F(1, 10**40))
 
 
 def test_the_most_frequent_value_is_chosen_by_counts_that_rise_together() -> None:
     for unit, rows in ((None, 1), (PERSON, 20)):
         release, cost = released(MostFrequent(BY_AGE), "permute_and_flip", "epsilon", unit)
-        assert release.mechanism == PermuteAndFlip(F(1), F(rows), monotone=True)
+        flip = PermuteAndFlip(F(1, rows), F(1), monotone=True)
+        assert release.mechanism == FrequencyChoice(flip, rows, rows**2, BY_AGE.size)
         assert cost == Cost("epsilon", F(1))
         release, cost = released(MostFrequent(BY_AGE), "exponential", "rho", unit)
-        assert release.mechanism == Exponential(root_below(F(8)), F(rows), monotone=True)
-        assert cost.amount == release.mechanism.rho() <= 1
+        chosen = Exponential(root_below(F(8, rows**2)), F(1), monotone=True)
+        assert release.mechanism == FrequencyChoice(chosen, rows, rows**2, BY_AGE.size)
+        assert F(999, 1000) < cost.amount == release.mechanism.cost("rho") <= 1
 
 
 @pytest.mark.parametrize(
@@ -152,6 +154,13 @@ def test_a_grid_is_no_key_of_a_question() -> None:
         released(CountRows(), "laplace", "epsilon", keys=(GRID,))
     with pytest.raises(ValueError, match="grid"):
         Grid(Column("income"), F(1), F(1), 3)
+
+
+@pytest.mark.parametrize(("l1", "l2_squared"), [(0, 0), (-1, 1), (7, 6), (7, 50), (3, 0)])
+def test_norms_that_no_whole_numbers_have_are_refused(l1: int, l2_squared: int) -> None:
+    """A length in place of its square is seen, where it is smaller than the sum of the sizes."""
+    with pytest.raises(ValueError, match="norms"):
+        Sensitivity(l1, l2_squared, "")
 
 
 # ---- open keys
@@ -214,10 +223,3 @@ def test_paying_for_keys_that_are_listed_is_refused() -> None:
 def test_a_share_for_which_no_key_is_ever_sure_is_refused_before_it_is_paid(share: Fraction) -> None:
     with pytest.raises(Refused, match="sure"):
         discovering(selection=Selection(share, F(1, 10**15)))
-
-
-def test_a_mechanism_without_a_theorem_has_no_price(monkeypatch: pytest.MonkeyPatch) -> None:
-    nameless = CertifiedRelease(Sensitivity(1, 1, ""), object())  # type: ignore[arg-type]
-    monkeypatch.setattr(certify_module, "_release", lambda measure, counting, plan, currency: nameless)
-    with pytest.raises(AssertionError):
-        certify(plan(measure()), schema(), "epsilon")

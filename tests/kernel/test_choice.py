@@ -10,8 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from sfumato.errors import Refused
+from sfumato.kernel.cost import root_below
 from sfumato.kernel.mechanisms import choice
-from sfumato.kernel.mechanisms.choice import Choice, Exponential, PermuteAndFlip
+from sfumato.kernel.mechanisms.choice import Choice, Exponential, FrequencyChoice, PermuteAndFlip
+from sfumato.kernel.mechanisms.protocol import CellCounts
 from tests.entropy import ScriptedEntropy, SeededEntropy
 from tests.kernel.laws import PRECISE, bounds_of_exp_minus, chi_square, decimal, exp_minus, mutant
 
@@ -59,6 +62,76 @@ def permutation_law(weights: Sequence[Decimal]) -> list[Decimal]:
         chances = [Decimal(0)] * len(weights)
         visit(tuple(range(len(weights))), Decimal(1), chances)
         return chances
+
+
+# ---- the most frequent cell of every group -----------------------------------------------------------------
+
+
+def counted(counts: Sequence[int]) -> CellCounts:
+    dense = np.array(counts, dtype=np.int64)
+    return CellCounts(np.flatnonzero(dense), dense[np.flatnonzero(dense)])
+
+
+def test_a_row_has_its_price_and_a_unit_that_of_its_rows() -> None:
+    flip = FrequencyChoice.for_share(Fraction(1, 2), "epsilon", 3, 5, 4)
+    assert flip.law == PermuteAndFlip(Fraction(1, 6), ONE, monotone=True)
+    assert (flip.cost("epsilon"), flip.cost("rho")) == (Fraction(1, 2), Fraction(1, 8))
+    chosen = FrequencyChoice.for_share(Fraction(1, 2), "rho", 3, 5, 4)
+    assert chosen.law == Exponential(root_below(Fraction(4, 5)), ONE, monotone=True)
+    assert chosen.cost("rho") == 5 * chosen.law.epsilon**2 / 8 <= Fraction(1, 2)
+    assert chosen.cost("epsilon") == 3 * chosen.law.epsilon
+    assert chosen.family == "choice"
+    told = {"epsilon": str(3 * chosen.law.epsilon), "sensitivity": "3", "monotone": "true", "sensitivity_squared": "5"}
+    assert chosen.event() == {"mechanism": "exponential", **told}
+    whole = FrequencyChoice.for_share(Fraction(1, 2), "epsilon", 3, 9, 4).event()
+    assert whole == {"mechanism": "permute_and_flip", "epsilon": "1/2", "sensitivity": "3", "monotone": "true"}
+
+
+@pytest.mark.parametrize("law_", [Exponential(ONE, Fraction(2), True), PermuteAndFlip(ONE, ONE)])
+def test_counts_of_rows_move_one_way_by_one(law_: Any) -> None:
+    with pytest.raises(ValueError, match="one way"):
+        FrequencyChoice(law_, 1, 1, 4)
+
+
+@pytest.mark.parametrize("moved", [(1, 1), (2, 1), (1, 1, 1)])
+def test_choices_in_several_groups_cost_what_the_squares_of_the_rows_add_up_to(moved: tuple[int, ...]) -> None:
+    """The worst groups for each number of rows, at every order; the ε adds up to that of all rows."""
+    mechanism = FrequencyChoice.for_share(Fraction(1, 8), "rho", sum(moved), sum(rows**2 for rows in moved), 2)
+    with localcontext(PRECISE):
+        for alpha in (Decimal("1.01"), Decimal(2), Decimal(10)):
+            diverged, lost = Decimal(0), Decimal(0)
+            for rows in moved:
+                worst = []
+                for counts in ([0, 0], [3, 0], [0, 3], [5, 4]):
+                    one = law(mechanism.law, counts)
+                    two = law(mechanism.law, [counts[0] + rows, counts[1]])
+                    for p, q in ((one, two), (two, one)):
+                        losses = [(a / b).ln() for a, b in zip(p, q, strict=True)]
+                        moment = sum(b * (alpha * loss).exp() for b, loss in zip(q, losses, strict=True))
+                        worst.append((moment.ln() / (alpha - 1) / alpha, max(losses)))
+                diverged += max(one for one, _ in worst)
+                lost += max(two for _, two in worst)
+            assert Decimal("0.3") * decimal(mechanism.cost("rho")) < diverged <= decimal(mechanism.cost("rho")) * LIMIT
+            assert lost <= decimal(mechanism.cost("epsilon")) * LIMIT
+
+
+@pytest.mark.parametrize("currency", ["epsilon", "rho"])
+def test_every_group_is_chosen_in_by_its_own_cells(currency: Any) -> None:
+    mechanism = FrequencyChoice.for_share(Fraction(2), currency, 2, 3, 3)
+    groups = [counted([3, 0, 2]), counted([0, 0, 0])]
+    drawn = np.array(mechanism.draw(groups * 5_000, SeededEntropy(f"groups {currency}")))
+    for place, counts in enumerate(([3, 0, 2], [0, 0, 0])):
+        seen = np.bincount(drawn[place::2], minlength=3)
+        assert chi_square(seen, [float(chance) for chance in law(mechanism.law, counts)]) > 1e-6
+
+
+def test_what_is_not_cells_is_refused() -> None:
+    mechanism = FrequencyChoice.for_share(ONE, "epsilon", 1, 1, 3)
+    mechanism.check(counted([1, 0, 2]))
+    wrong: list[Any] = [5, counted([1, 0, 0, 1]), None]
+    for entry in wrong:
+        with pytest.raises(Refused, match="cells"):
+            mechanism.check(entry)
 
 
 # ---- parameters --------------------------------------------------------------------------------------------

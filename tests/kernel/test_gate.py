@@ -10,9 +10,10 @@ import pytest
 
 from sfumato.errors import ReceiptUsed, Refused
 from sfumato.kernel import gate
-from sfumato.kernel.certify import MOST_GROUPS, Certified, certify
+from sfumato.kernel.certify import MOST_GROUPS, Certified, CertifiedRelease, Sensitivity, certify
 from sfumato.kernel.gate import Found, Receipt, Release, release
-from sfumato.kernel.mechanisms.ranks import Cells
+from sfumato.kernel.mechanisms import additive
+from sfumato.kernel.mechanisms.protocol import CellCounts
 from sfumato.kernel.mechanisms.running import Strategy
 from sfumato.plan.expressions import Column
 from sfumato.plan.nodes import Cumulative, Grid, Histogram, MostFrequent, OpenKey, Quantiles, RangeKey, Selection, Sum
@@ -110,12 +111,15 @@ def test_a_twin_that_forgets_to_redeem_is_caught() -> None:
 EVERY_GROUP = (RangeKey(Column("age"), 1, MOST_GROUPS),)
 
 
-def noise_of(currency: Any, mechanism: Any, share: Any, module: Any = gate) -> list[np.ndarray[Any, Any]]:
+def noise_of(currency: Any, mechanism: Any, share: Any, twin: Any = None) -> list[np.ndarray[Any, Any]]:
     """What the gate added to two measures in a hundred thousand groups."""
     measures = [measure(None, share, mechanism), measure(Sum(Column("income"), AGE), share, mechanism)]
     paid = certify(plan(*measures, keys=EVERY_GROUP), schema(), currency)
     integers = [(group, -group) for group in range(MOST_GROUPS)]
-    done = module.release(paid, Receipt(1, paid.digest), integers, SeededEntropy(f"noise {mechanism}"))
+    if twin is not None:
+        made = [twin.Additive.for_share(share, currency, one.sensitivity.l1, 0) for one in paid.releases]
+        paid = replace(paid, releases=tuple(map(CertifiedRelease, [Sensitivity(1, 1, "")] * 2, made)))
+    done = release(paid, Receipt(1, paid.digest), integers, SeededEntropy(f"noise {mechanism}"))
     added = np.array(done.values) - np.array(integers)
     return [added[:, 0], added[:, 1]]
 
@@ -138,9 +142,8 @@ def test_every_group_of_every_measure_gets_gaussian_noise_of_its_own() -> None:
 
 
 def test_a_twin_that_gives_all_groups_the_same_noise_is_caught() -> None:
-    twin = mutant(
-        gate, "mechanism.draw(len(entries), entropy).tolist()", "mechanism.draw(1, entropy).tolist() * len(entries)"
-    )
+    drawn = "self.law.draw({}, entropy).tolist(){}"
+    twin = mutant(additive, drawn.format("len(entries)", ""), drawn.format("1", " * len(entries)"))
     count, _ = noise_of("epsilon", "laplace", Fraction(1, 2), twin)
     assert chi_square(*laplace_cells(count, Fraction(2))) < 1e-6
 
@@ -148,8 +151,8 @@ def test_a_twin_that_gives_all_groups_the_same_noise_is_caught() -> None:
 # ---- cells -------------------------------------------------------------------------------------------------
 
 GRID = Grid(Column("income"), Fraction(0), Fraction(100), 40)
-FULL = Cells(np.array([3, 7]), np.array([5, 2]))
-NONE = Cells(np.array([], dtype=np.int64), np.array([], dtype=np.int64))
+FULL = CellCounts(np.array([3, 7]), np.array([5, 2]))
+NONE = CellCounts(np.array([], dtype=np.int64), np.array([], dtype=np.int64))
 HUGE = 10**9  # so large a share that noise is all but nothing
 
 
@@ -196,7 +199,7 @@ def test_quantiles_are_chosen_in_every_group() -> None:
     assert 3 <= values[0][0][3] / 512 <= 4
 
 
-@pytest.mark.parametrize("entry", [5, (5,), None, np.zeros(40), Cells(np.array([40]), np.array([1]))])
+@pytest.mark.parametrize("entry", [5, (5,), None, np.zeros(40), CellCounts(np.array([40]), np.array([1]))])
 def test_what_is_not_cells_is_refused_and_the_receipt_stays_good(entry: Any) -> None:
     paid = certify(plan(measure(Histogram(GRID)), keys=(BY_SEX,)), schema(), "epsilon")
     receipt = Receipt(1, paid.digest)

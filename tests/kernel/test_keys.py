@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from sfumato.kernel.mechanisms import keys
-from sfumato.kernel.mechanisms.keys import KeySelection, Table, chance_below, growth_below
+from sfumato.kernel.mechanisms.keys import Chances, KeySelection, chance_below, growth_below
 from tests.entropy import ScriptedEntropy, SeededEntropy
 from tests.kernel.laws import PRECISE, bounds_of_exp_minus, chi_square, decimal, exp_minus, laplace_tail, mutant
 
@@ -30,8 +30,8 @@ PRICES = [
 ]
 
 
-def table_of(module: object, epsilon: Fraction, delta: Fraction, max_groups: int) -> Table:
-    return module._table(epsilon, delta, max_groups)
+def table_of(module: object, epsilon: Fraction, delta: Fraction, max_groups: int) -> Chances:
+    return module._chances(epsilon, delta, max_groups)
 
 
 def growth_above(epsilon: Fraction) -> Fraction:
@@ -47,7 +47,7 @@ def growth_under(epsilon: Fraction) -> Fraction:
     return max(F(1), F(2**work, high))
 
 
-def worst_excess(table: Table, epsilon: Fraction, delta: Fraction) -> Fraction:
+def worst_excess(table: Chances, epsilon: Fraction, delta: Fraction) -> Fraction:
     """By how much the worst of the four neighbour inequalities misses; e^ε enters from below. At most 0 if all hold."""
     growth, excess = growth_under(epsilon), F(-1)
     chances = [table.probability(n) for n in range(table.certain + 2)]
@@ -260,7 +260,7 @@ def test_every_bit_counts() -> None:
 
 
 def test_a_twin_that_does_not_look_beyond_64_bits_is_caught() -> None:
-    line = "entropy.below(1 << tail) < table.numerators[places[index]] & ((1 << tail) - 1)"
+    line = "entropy.below(1 << tail) < chances.numerators[places[index]] & ((1 << tail) - 1)"
     twin = mutant(keys, line, "True").KeySelection(F(1), F(1, 10**5))
     table = table_of(keys, F(1), F(1, 10**5), 1)
     rest = table.bits - 64

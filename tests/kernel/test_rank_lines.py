@@ -7,8 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sfumato.kernel.mechanisms import ranks
-from sfumato.kernel.mechanisms.ranks import FARTHEST, MOST_LEVELS, MOST_ROWS, Cells, RankChoice, root_below
+from sfumato.kernel.cost import root_below
+from sfumato.kernel.mechanisms import rank_lines, ranks
+from sfumato.kernel.mechanisms.protocol import MOST_COUNTED_ROWS, CellCounts
+from sfumato.kernel.mechanisms.rank_lines import Line
+from sfumato.kernel.mechanisms.ranks import FARTHEST, MOST_LEVELS, RankChoice
 from tests.entropy import ScriptedEntropy, SeededEntropy
 from tests.kernel.laws import mutant
 from tests.kernel.test_ranks import ENDS, HALF, MEDIAN, THREE, TWO, cells, choice
@@ -23,7 +26,7 @@ F = Fraction
 def test_a_row_more_is_one_part_more_and_moves_no_other(parts: int, together: int) -> None:
     before = np.zeros(3 * parts, dtype=np.int64)
     for count in range(1, 3 * parts * together):
-        filled, rows = ranks._fine(Cells(np.array([1]), np.array([count])), parts, together)
+        filled, rows = rank_lines._fine(CellCounts(np.array([1]), np.array([count])), parts, together)
         assert rows.min() >= 1
         after = np.zeros(3 * parts, dtype=np.int64)
         after[filled] = rows
@@ -38,12 +41,12 @@ def test_a_row_more_is_one_part_more_and_moves_no_other(parts: int, together: in
 
 def test_a_twin_that_spreads_rows_anew_is_caught() -> None:
     """Rows put side by side from the left: a further one is no trouble; rows moved to make room are."""
-    twin = mutant(ranks, "order[number]", "number * parts // np.repeat(counts, counts)")
+    twin = mutant(rank_lines, "order[number]", "number * parts // np.repeat(counts, counts)")
     moved = False
     for count in range(1, 7):
         dense = []
         for more in (count, count + 1):
-            filled, rows = twin._fine(Cells(np.array([0]), np.array([more])), 8)
+            filled, rows = twin._fine(CellCounts(np.array([0]), np.array([more])), 8)
             full = np.zeros(8, dtype=np.int64)
             np.add.at(full, filled, rows)
             dense.append(full)
@@ -53,8 +56,8 @@ def test_a_twin_that_spreads_rows_anew_is_caught() -> None:
 
 def test_runs_are_the_positions_of_a_line() -> None:
     given = cells((0, 3, 0, 200, 1))
-    line = ranks._Line.of(given, 5, 64)
-    filled, rows = ranks._fine(given, 64)
+    line = Line.of(given, 5, 64)
+    filled, rows = rank_lines._fine(given, 64)
     dense = np.zeros(5 * 64, dtype=np.int64)
     dense[filled] = rows
     expected = np.concatenate([[0], np.cumsum(dense)])
@@ -72,9 +75,9 @@ def test_equal_values_are_cut_where_the_levels_lie() -> None:
     levels = (F(1, 4), HALF, F(3, 4), F(95, 100))
     counts = np.ones(1 << 17, dtype=np.int64)
     counts[0] = 9 * counts.size
-    mechanism = RankChoice.for_share(F(1), "epsilon", levels, 1 << 18, 1)
+    mechanism = RankChoice.for_share(F(1), "epsilon", 1, 1, levels, 1 << 18)
     places = np.arange(counts.size, dtype=np.int64)
-    drawn = mechanism.draw(Cells(places, counts), SeededEntropy("ties"))
+    drawn = mechanism.choose(CellCounts(places, counts), SeededEntropy("ties"))
     values = [position / mechanism.parts for position in drawn[::3]]
     assert all(0 <= value <= 1 for value in values[:3])
     assert abs(values[3] - counts.size / 2) < counts.size / 4
@@ -85,11 +88,11 @@ def test_equal_values_are_cut_where_the_levels_lie() -> None:
 def test_a_value_that_many_have_is_found_among_empty_cells(levels: tuple[Fraction, ...], currency: Any) -> None:
     """Nine tenths of the rows are one value with a quarter of a million empty places around: it is every quantile up to
     nine tenths, and the smallest; the largest is among the few above."""
-    mechanism = RankChoice.for_share(F(2), currency, levels, 1 << 18, 1)
-    given = Cells(np.array([1000, *range(200_000, 201_000)]), np.array([9000, *[1] * 1000]))
+    mechanism = RankChoice.for_share(F(2), currency, 1, 1, levels, 1 << 18)
+    given = CellCounts(np.array([1000, *range(200_000, 201_000)]), np.array([9000, *[1] * 1000]))
     entropy = SeededEntropy(f"{levels} {currency}")
     for _ in range(5):
-        drawn = mechanism.draw(given, entropy)[::3]
+        drawn = mechanism.choose(given, entropy)[::3]
         for level, position in zip(levels, drawn, strict=True):
             cell = position / mechanism.parts
             assert 1000 <= cell <= 1001 if level < 1 else 200_000 <= cell <= 201_001, (level, cell)
@@ -98,20 +101,20 @@ def test_a_value_that_many_have_is_found_among_empty_cells(levels: tuple[Fractio
 @pytest.mark.parametrize(
     "given",
     [
-        Cells(np.array([0], dtype=np.int32), np.array([1])),
-        Cells(np.array([0]), np.array([1.0])),  # type: ignore[arg-type]
-        Cells(np.array([0, 1]), np.array([1])),
-        Cells(np.array([-1]), np.array([1])),
-        Cells(np.array([3]), np.array([1])),
-        Cells(np.array([1, 0]), np.array([1, 1])),
-        Cells(np.array([1, 1]), np.array([1, 1])),
-        Cells(np.array([0]), np.array([0])),
-        Cells(np.array([0]), np.array([MOST_ROWS + 1])),
-        Cells(np.array([0, 1]), np.array([MOST_ROWS, 1])),
-        Cells(np.array([0, 1, 2]), np.array([1 << 62, 1 << 62, 1 << 63 - 1])),
+        CellCounts(np.array([0], dtype=np.int32), np.array([1])),
+        CellCounts(np.array([0]), np.array([1.0])),  # type: ignore[arg-type]
+        CellCounts(np.array([0, 1]), np.array([1])),
+        CellCounts(np.array([-1]), np.array([1])),
+        CellCounts(np.array([3]), np.array([1])),
+        CellCounts(np.array([1, 0]), np.array([1, 1])),
+        CellCounts(np.array([1, 1]), np.array([1, 1])),
+        CellCounts(np.array([0]), np.array([0])),
+        CellCounts(np.array([0]), np.array([MOST_COUNTED_ROWS + 1])),
+        CellCounts(np.array([0, 1]), np.array([MOST_COUNTED_ROWS, 1])),
+        CellCounts(np.array([0, 1, 2]), np.array([1 << 62, 1 << 62, 1 << 63 - 1])),
     ],
 )
-def test_cells_that_do_not_fit(given: Cells) -> None:
+def test_cells_that_do_not_fit(given: CellCounts) -> None:
     assert not given.fit(3)
 
 
@@ -119,7 +122,7 @@ def test_cells_that_fit() -> None:
     assert cells(()).fit(3)
     assert cells((0, 4, 1)).fit(3)
     assert cells((0, 4, 1)).dense(3).tolist() == [0, 4, 1]
-    assert Cells(np.array([0]), np.array([MOST_ROWS])).fit(1)
+    assert CellCounts(np.array([0]), np.array([MOST_COUNTED_ROWS])).fit(1)
 
 
 # ---- words, sizes, prices ----------------------------------------------------------------------------------
@@ -128,7 +131,9 @@ def test_cells_that_fit() -> None:
 def test_two_words_a_choice_whatever_the_rows_are() -> None:
     for counts in ((), (1,), (0, 5, 0, 1000, 3), tuple(range(40))):
         entropy = SeededEntropy("words")
-        RankChoice.for_share(F(1), "rho", THREE, 40, 1).draw(cells((*counts, *([0] * (40 - len(counts))))), entropy)
+        RankChoice.for_share(F(1), "rho", 1, 1, THREE, 40).choose(
+            cells((*counts, *([0] * (40 - len(counts))))), entropy
+        )
         assert (entropy.words_read, entropy.extensions) == (2 * 9, 0)
 
 
@@ -145,25 +150,25 @@ def test_a_place_in_a_run_is_uniform_also_where_words_do_not_divide() -> None:
 @pytest.mark.parametrize("epsilon", [F(1, 10**k) for k in (3, 6, 9, 11, 12, 15, 30)])
 def test_however_small_epsilon_is_no_score_overflows(epsilon: Fraction) -> None:
     levels = (F(0), F(1, 10000), F(4999, 10000), F(9999, 10000), F(1))
-    mechanism = RankChoice.for_share(epsilon, "epsilon", levels, 2, 7)
-    assert max(mechanism.reach(place) for place in range(5)) <= FARTHEST
-    full = Cells(np.array([0, 1]), np.array([MOST_ROWS // 2, MOST_ROWS // 2]))
+    mechanism = RankChoice.for_share(epsilon, "epsilon", 7, 49, levels, 2)
+    assert max(mechanism.widths.reach(place) for place in range(5)) <= FARTHEST
+    full = CellCounts(np.array([0, 1]), np.array([MOST_COUNTED_ROWS // 2, MOST_COUNTED_ROWS // 2]))
     with np.errstate(over="raise", invalid="raise"):
         for given in (full, cells((0, 0)), cells((1, 0))):
-            drawn = mechanism.draw(given, SeededEntropy("small"))
+            drawn = mechanism.choose(given, SeededEntropy("small"))
             assert all(0 <= position < mechanism.positions for position in drawn)
-    worst = 10_000 * (FARTHEST + MOST_ROWS)
+    worst = 10_000 * (FARTHEST + MOST_COUNTED_ROWS)
     assert worst < 1 << 63
 
 
 def test_a_share_is_divided_and_never_exceeded() -> None:
     for levels in (MEDIAN, TWO, THREE, ENDS):
-        pure = RankChoice.for_share(F(1, 3), "epsilon", levels, 10, 2)
-        assert pure.epsilon() == F(1, 3)
-        rho = RankChoice.for_share(F(1, 3), "rho", levels, 10, 2)
-        assert F(1, 3) - F(1, 10**9) < rho.rho() <= F(1, 3)
-    assert choice(MEDIAN, 2).epsilon() == 1 + 2 * HALF
-    assert choice(MEDIAN, 2).rho() == (F(1) + 2 * F(1, 4)) / 8
+        pure = RankChoice.for_share(F(1, 3), "epsilon", 2, 3, levels, 10)
+        assert pure.cost("epsilon") == F(1, 3)
+        rho = RankChoice.for_share(F(1, 3), "rho", 2, 3, levels, 10)
+        assert F(1, 3) - F(1, 10**9) < rho.cost("rho") <= F(1, 3)
+    assert choice(MEDIAN, 2).cost("epsilon") == 1 + 2 * HALF
+    assert choice(MEDIAN, 2).cost("rho") == (F(1) + 2 * F(1, 4)) / 8
     assert choice(MEDIAN, 2).event() == {
         "mechanism": "rank_choice",
         "levels": "1/2",
@@ -171,6 +176,10 @@ def test_a_share_is_divided_and_never_exceeded() -> None:
         "estimates": "1",
         "bars": "1/2",
     }
+    shared = RankChoice.for_share(F(1), "rho", 3, 5, MEDIAN, 10)
+    assert {part: shared.event()[part] for part in ("rows", "rows_squared")} == {"rows": "3", "rows_squared": "5"}
+    assert shared.event()["estimates"] == str(3 * shared.estimates[0])
+    assert shared.estimates[0] == root_below(8 * F(9, 10) / 5)
 
 
 @pytest.mark.parametrize("value", [F(2), F(1, 3), F(4), F(1, 10**30), F(0)])
@@ -194,7 +203,7 @@ def test_a_root_is_never_above(value: Fraction) -> None:
 def test_levels_that_are_refused(levels: tuple[Fraction, ...]) -> None:
     depths = len(levels).bit_length()
     with pytest.raises(ValueError, match="levels"):
-        RankChoice(levels, 3, 1, (F(1),) * depths, (F(1),) * depths)
+        RankChoice(levels, 3, 1, 1, (F(1),) * depths, (F(1),) * depths)
 
 
 @pytest.mark.parametrize(
@@ -202,7 +211,7 @@ def test_levels_that_are_refused(levels: tuple[Fraction, ...]) -> None:
 )
 def test_prices_that_are_refused(estimates: Any, bars: Any) -> None:
     with pytest.raises(ValueError, match="epsilon"):
-        RankChoice(MEDIAN, 3, 1, estimates, bars)
+        RankChoice(MEDIAN, 3, 1, 1, estimates, bars)
 
 
 def test_levels_are_chosen_from_the_middle() -> None:

@@ -1,6 +1,7 @@
 """Private quantiles: the exact law enumerated, draws against it, and the loss between all small neighbours."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import cache, lru_cache
@@ -12,7 +13,9 @@ import numpy as np
 import pytest
 
 from sfumato.kernel.mechanisms import ranks
-from sfumato.kernel.mechanisms.ranks import Cells, RankChoice
+from sfumato.kernel.mechanisms.protocol import CellCounts
+from sfumato.kernel.mechanisms.ranks import RankChoice
+from sfumato.kernel.widths import RankWidths
 from tests.entropy import SeededEntropy
 from tests.kernel.laws import PRECISE, chi_square, decimal, exp_minus, mutant
 
@@ -28,19 +31,19 @@ Law = dict[tuple[int, ...], Decimal]
 Histogram = tuple[int, ...]
 
 
-def cells(counts: Histogram) -> Cells:
+def cells(counts: Histogram) -> CellCounts:
     dense = np.array(counts, dtype=np.int64)
     places = np.flatnonzero(dense)
-    return Cells(places, dense[places])
+    return CellCounts(places, dense[places])
 
 
 def choice(
     levels: tuple[Fraction, ...], size: int, rows: int = 1, epsilon: Any = 1, bar: Any = HALF, module: Any = ranks
 ) -> Any:
-    """Another price at each depth, so that one taken for another is seen."""
+    """Another price at each depth, so that one taken for another is seen; each for all rows of a unit in one group."""
     depths = range(len(levels).bit_length())
-    each = [tuple(F(price) * (depth + 2) / 2 for depth in depths) for price in (epsilon, bar)]
-    return module.RankChoice(levels, size, rows, *each)
+    each = [tuple(F(price) * (depth + 2) / 2 / rows for depth in depths) for price in (epsilon, bar)]
+    return module.RankChoice(levels, size, rows, rows**2, *each)
 
 
 @pytest.fixture
@@ -68,12 +71,10 @@ def _ranks(low: int, high: int, wanted: Fraction) -> list[Fraction]:
 
 
 @lru_cache(maxsize=100_000)
-def one_choice(
-    counts: tuple[int, ...], inside: Fraction, price: Fraction, shift: int, rows: int, end: int, slack: int = 0
-) -> Any:
+def one_choice(counts: tuple[int, ...], inside: Fraction, price: Fraction, shift: int, end: int, slack: int = 0) -> Any:
     """Chances of the positions between the parts of a piece; `end` is -1 or 1 where one more stands for what is beyond.
 
-    Log-weight -ε · |(1 - q) below - q above - shift| / (2 · max(q, 1 - q) · rows), at the best of the ranks from a
+    Log-weight -ε · |(1 - q) below - q above - shift| / (2 · max(q, 1 - q)), at the best of the ranks from a
     position's own to `slack` below the next one's.
     """
     everybody = sum(counts)
@@ -88,7 +89,7 @@ def one_choice(
         gaps, places = [*gaps, max(F(0), -beyond)], [*places, 0 if end < 0 else len(counts)]
     with localcontext(PRECISE):
         least = min(gaps)
-        rate = price / (2 * max(inside, 1 - inside) * rows)
+        rate = price / (2 * max(inside, 1 - inside))
         weights = [exp_minus(rate * (gap - least)) for gap in gaps]
         chances = [Decimal(0)] * len(below)
         for place, weight in zip(places, weights, strict=True):
@@ -113,15 +114,15 @@ def law(mechanism: Any, counts: Histogram, *, bars: bool = True) -> Law:
         end = len(fine)
         if node.right is not None:
             end = min(end, chosen[node.right][0] + (1 if nodes[node.right].level == 1 else 0))
-        piece, reach = tuple(fine[start:end]), mechanism.reach(place)
+        piece = tuple(fine[start:end])
+        inward, reach, slack = (ranks.safe(rows) for rows in mechanism.widths.rows_of(place))
         estimate, bar = mechanism.estimates[node.depth], mechanism.bars[node.depth]
-        wanted = [(estimate, mechanism.inward(place), 0)]
+        wanted = [(estimate, inward, 0)]
         wanted += [(bar, -reach, -1), (bar, reach, 1)] if bars else []
         cuts = any(place in (other.left, other.right) for other in nodes) and node.level not in (0, 1)
-        slack = 10**9 if cuts else mechanism.slack(node)
+        slack = 10**9 if cuts else max(slack, 0)
         options = [
-            one_choice(piece, node.inside, price, shift, mechanism.rows, side, 0 if side else slack)
-            for price, shift, side in wanted
+            one_choice(piece, node.inside, price, shift, side, 0 if side else slack) for price, shift, side in wanted
         ]
         for picks in product(*(range(len(option)) for option in options)):
             weight = prod((option[pick] for option, pick in zip(options, picks, strict=True)), start=Decimal(1))
@@ -154,7 +155,7 @@ def test_draws_follow_the_law(levels: tuple[Fraction, ...], counts: Histogram, r
     expected = law(mechanism, counts)
     seen = dict.fromkeys(expected, 0)
     for _ in range(draws):
-        seen[mechanism.draw(given, entropy)] += 1
+        seen[mechanism.choose(given, entropy)] += 1
     assert chi_square(list(seen.values()), [float(chance) for chance in expected.values()]) > 1e-6
 
 
@@ -163,7 +164,7 @@ def test_three_levels_and_their_bars_follow_the_law() -> None:
     """The positions alone, then each bar given its own piece: all of it would be 125,000 outcomes."""
     mechanism, counts, draws = choice(THREE, 2, epsilon=3, bar=3), (4, 3), 3_000
     entropy = SeededEntropy("three")
-    drawn = [mechanism.draw(cells(counts), entropy) for _ in range(draws)]
+    drawn = [mechanism.choose(cells(counts), entropy) for _ in range(draws)]
     expected = law(mechanism, counts, bars=False)
     seen = dict.fromkeys(expected, 0)
     for one in drawn:
@@ -174,7 +175,7 @@ def test_three_levels_and_their_bars_follow_the_law() -> None:
         piece = tuple(halves(counts)[:pick])
         for side, end in ((1, -1), (2, 1)):
             found = [one[side] for one in drawn if one[3] == pick]
-            chances = one_choice(piece, node.inside, mechanism.bars[1], end * mechanism.reach(0), 1, end)
+            chances = one_choice(piece, node.inside, mechanism.bars[1], end * mechanism.widths.reach(0), end)
             seen_bars = np.bincount(found, minlength=pick + 1)
             assert chi_square(seen_bars, [float(chance) for chance in chances]) > 1e-6
 
@@ -198,7 +199,7 @@ def lost(one: Law, two: Law) -> list[Decimal]:
 
 
 def excess(mechanism: Any, tables: Any, *, bars: bool = True, lawful: Any = law) -> tuple[Decimal, Decimal]:
-    """By how much the worst loss is above epsilon(), and the worst divergence above order · rho().
+    """By how much the worst loss is above the price in ε, and the worst divergence above order times that in ρ.
 
     A table has (counts, what a unit adds) for every group. Groups are drawn independently, so losses add up.
     """
@@ -217,7 +218,7 @@ def excess(mechanism: Any, tables: Any, *, bars: bool = True, lawful: Any = law)
         ]
         worst = max(total[0] for total in totals)
         diverged = max(max(total[1:]) for total in totals)
-        return worst - decimal(mechanism.epsilon()), diverged - decimal(mechanism.rho())
+        return worst - decimal(mechanism.cost("epsilon")), diverged - decimal(mechanism.cost("rho"))
 
 
 def one_group(size: int, most: int, unit: int) -> list[Any]:
@@ -267,6 +268,22 @@ def test_no_neighbour_loses_more_than_is_paid_over_all_depths(levels: Any, size:
 
 
 @pytest.mark.usefixtures("coarse")
+def test_rows_in_two_groups_cost_what_their_squares_add_up_to() -> None:
+    """One row in each of two groups: 2 in place of 4, which no whole length says; the ε stays that of two rows."""
+    for levels, size in ((MEDIAN, 2), (TWO, 1)):
+        mechanism = replace(choice(levels, size, 2, bar=NOTHING), l2_squared=2)
+        assert mechanism.cost("rho") < choice(levels, size, 2, bar=NOTHING).cost("rho")
+        worst, diverged = excess(mechanism, two_groups(size, 2), bars=False)
+        assert worst <= ROUNDING
+        assert diverged <= ROUNDING
+    far = (0,) * 100
+    pulled: Any = ((20, *far, 10, 11), (0, *far, 0, 1))
+    once = RankChoice(MEDIAN, 103, 1, 1, (F(1),), (NOTHING,))
+    assert excess(replace(once, l1=2, l2_squared=2), [[pulled, pulled]], bars=False)[0] <= ROUNDING
+    assert excess(once, [[pulled, pulled]], bars=False)[0] > Decimal("0.9")
+
+
+@pytest.mark.usefixtures("coarse")
 def test_most_of_what_is_paid_is_needed() -> None:
     """Nearly all places fall and a few rise, when a row more pulls the median out of a long empty stretch."""
     for levels, prices, stretch, spare in (
@@ -274,14 +291,14 @@ def test_most_of_what_is_paid_is_needed() -> None:
         (QUARTILES, (NOTHING, F(3)), 30, "0.3"),
     ):
         far = (0,) * stretch
-        mechanism = RankChoice(levels, stretch + 3, 1, prices, (NOTHING,) * len(prices))
+        mechanism = RankChoice(levels, stretch + 3, 1, 1, prices, (NOTHING,) * len(prices))
         assert excess(mechanism, [[((20, *far, 10, 11), (0, *far, 0, 1))]], bars=False)[0] > -Decimal(spare)
 
 
 @pytest.mark.usefixtures("coarse")
 def test_a_twin_that_does_not_pay_for_bars_is_caught() -> None:
     free = choice(MEDIAN, 2, epsilon=F(1, 10), bar=4)
-    unpaid = RankChoice(free.levels, free.cells, free.rows, free.estimates, (NOTHING,))
+    unpaid = RankChoice(free.levels, free.cells, 1, 1, free.estimates, (NOTHING,))
 
     def lawful(_: Any, counts: Histogram, *, bars: bool) -> Law:
         return law(free, counts, bars=bars)
@@ -294,8 +311,7 @@ TWINS = {
         "slope = max(node.inside.numerator, node.inside.denominator - node.inside.numerator)",
         "slope = min(node.inside.numerator, node.inside.denominator - node.inside.numerator)",
     ),
-    "rows forgotten": ("Fraction(slope * self.rows)", "Fraction(slope)"),
-    "the level's denominator forgotten": ("Fraction(slope * self.rows)", "Fraction(slope * self.rows) / 10"),
+    "the level's denominator forgotten": ("Fraction(slope)", "Fraction(slope) / 10"),
     "a low bar at the price of the estimate": ("node, bar, -reach", "node, 2 * estimate, -reach"),
     "a high bar at the price of the estimate": ("node, bar, reach", "node, 2 * estimate, reach"),
 }
@@ -309,12 +325,11 @@ def test_a_broken_twin_does_not_follow_the_law(twin: str, monkeypatch: pytest.Mo
     _coarse(monkeypatch, ranks)
     counts = (60, 50)
     right = choice((F(2, 5),), 2, 2, epsilon=F(1, 2), bar=F(1, 2))
-    monkeypatch.setattr(module.RankChoice, "reach", lambda _self, _place: 20)
-    monkeypatch.setattr(RankChoice, "reach", lambda _self, _place: 20)
+    monkeypatch.setattr(RankWidths, "reach", lambda _self, _place: 20)
     expected, broken = law(right, counts), choice((F(2, 5),), 2, 2, epsilon=F(1, 2), bar=F(1, 2), module=module)
     seen, entropy = dict.fromkeys(expected, 0), SeededEntropy("twin")
     for _ in range(3_000):
-        seen[broken.draw(cells(counts), entropy)] += 1
+        seen[broken.choose(cells(counts), entropy)] += 1
     assert chi_square(list(seen.values()), [float(chance) for chance in expected.values()]) < 1e-6
 
 
@@ -325,7 +340,7 @@ def test_pieces_that_share_a_row_are_caught() -> None:
     def sharing(mechanism: Any, counts: Histogram, *, bars: bool) -> Law:
         assert not bars
         fine, nodes, found = tuple(halves(counts)), mechanism.nodes(), {}
-        options = [one_choice(fine, node.inside, mechanism.estimates[node.depth], 0, 1, 0) for node in nodes]
+        options = [one_choice(fine, node.inside, mechanism.estimates[node.depth], 0, 0) for node in nodes]
         with localcontext(PRECISE):
             for picks in product(*(range(len(option)) for option in options)):
                 found[picks] = prod((option[i] for option, i in zip(options, picks, strict=True)), start=Decimal(1))
@@ -335,7 +350,7 @@ def test_pieces_that_share_a_row_are_caught() -> None:
     tables: list[Any] = [
         *([(counts, (0, *far, 0, 1))] for counts in ((20, *far, 10, 11), (3, *far, 3, 3), (0, *far, 1, 0)))
     ]
-    quartiles = RankChoice(QUARTILES, 11, 1, (NOTHING, F(3)), (NOTHING, NOTHING))
+    quartiles = RankChoice(QUARTILES, 11, 1, 1, (NOTHING, F(3)), (NOTHING, NOTHING))
     assert excess(quartiles, tables, bars=False)[0] <= ROUNDING
     worst, diverged = excess(quartiles, tables, bars=False, lawful=sharing)
     assert worst > Decimal("1.8")
@@ -346,15 +361,15 @@ def test_pieces_that_share_a_row_are_caught() -> None:
 
 
 def flipped_law(mechanism: Any, counts: Histogram) -> list[Decimal]:
-    """P(i) = p_i ∫ Π_{j≠i} (1 - p_j t) dt over [0, 1], with p_i = exp(-ε · gap_i / (2 · slope · rows))."""
+    """P(i) = p_i ∫ Π_{j≠i} (1 - p_j t) dt over [0, 1], with p_i = exp(-ε · gap_i / (2 · slope))."""
     (node,), fine = mechanism.nodes(), halves(counts)
-    wanted = node.level * sum(fine) + mechanism.inward(0)
+    wanted = node.level * sum(fine) + mechanism.widths.inward(0)
     gaps = []
     for start in range(0, len(fine) + 1, mechanism.stride):
         low, high = sum(fine[:start]), sum(fine[: start + mechanism.stride])
-        gaps.append(min(abs(rank - wanted) for rank in _ranks(low, high - mechanism.slack(node), wanted)))
+        gaps.append(min(abs(rank - wanted) for rank in _ranks(low, high - mechanism.widths.slack(node), wanted)))
     with localcontext(PRECISE):
-        rate = mechanism.estimates[0] / (2 * node.slope * mechanism.rows)
+        rate = mechanism.estimates[0] / (2 * node.slope)
         heads = [exp_minus(rate * (gap - min(gaps))) for gap in gaps]
         chances = []
         for place, head in enumerate(heads):
@@ -369,7 +384,7 @@ def flipped_law(mechanism: Any, counts: Histogram) -> list[Decimal]:
 
 
 def flipped(levels: tuple[Fraction, ...], size: int, rows: int, module: Any = ranks) -> Any:
-    return module.RankChoice(levels, size, rows, (F(2),), (NOTHING,), True)
+    return module.RankChoice(levels, size, rows, rows**2, (F(2, rows),), (NOTHING,), True)
 
 
 @pytest.mark.usefixtures("coarse")
@@ -379,7 +394,7 @@ def test_flipped_draws_follow_their_law(levels: tuple[Fraction, ...], counts: Hi
     expected = flipped_law(mechanism, counts)
     seen = [0] * len(expected)
     for _ in range(4_000):
-        seen[mechanism.draw(cells(counts), entropy)[0] // mechanism.stride] += 1
+        seen[mechanism.choose(cells(counts), entropy)[0] // mechanism.stride] += 1
     assert chi_square(seen, [float(chance) for chance in expected]) > 1e-6
 
 
@@ -398,23 +413,23 @@ def test_no_small_neighbour_loses_more_than_epsilon_when_flipped(level: Fraction
 
 @pytest.mark.usefixtures("coarse")
 def test_a_flip_with_half_the_slope_is_flagged(monkeypatch: pytest.MonkeyPatch) -> None:
-    broken = mutant(ranks, "Fraction(slope * self.rows)", "Fraction(slope * self.rows, 2)")
+    broken = mutant(ranks, "Fraction(slope)", "Fraction(slope, 2)")
     _coarse(monkeypatch, broken)
     mechanism, counts = flipped(MEDIAN, 3, 1, broken), (3, 0, 2)
     expected, entropy = flipped_law(flipped(MEDIAN, 3, 1), counts), SeededEntropy("broken flip")
     seen = [0] * len(expected)
     for _ in range(4_000):
-        seen[mechanism.draw(cells(counts), entropy)[0]] += 1
+        seen[mechanism.choose(cells(counts), entropy)[0]] += 1
     assert chi_square(seen, [float(chance) for chance in expected]) < 1e-6
 
 
 def test_flipping_looks_at_few_positions_and_costs_more_in_zcdp() -> None:
     for size in (1, 74, 1024, 1 << 15, 1 << 18):
-        mechanism = RankChoice.for_share(F(1), "epsilon", MEDIAN, size, 1)
+        mechanism = RankChoice.for_share(F(1), "epsilon", 3, 9, MEDIAN, size)
         assert mechanism.flip
         assert mechanism.parts % mechanism.stride == 0
         assert mechanism.positions // mechanism.stride <= ranks.MOST_FLIPPED
         assert mechanism.event()["mechanism"] == "rank_flip"
-        assert mechanism.rho() == mechanism.estimates[0] ** 2 / 2 + mechanism.bars[0] ** 2 / 4
-    assert not RankChoice.for_share(F(1), "epsilon", TWO, 10, 1).flip
-    assert not RankChoice.for_share(F(1), "rho", MEDIAN, 10, 1).flip
+        assert mechanism.cost("rho") == 9 * (mechanism.estimates[0] ** 2 / 2 + mechanism.bars[0] ** 2 / 4)
+    assert not RankChoice.for_share(F(1), "epsilon", 1, 1, TWO, 10).flip
+    assert not RankChoice.for_share(F(1), "rho", 1, 1, MEDIAN, 10).flip

@@ -1,14 +1,14 @@
 """What is measured for running totals: columns, reconstruction, and the error of the totals."""
 
 from fractions import Fraction
-from math import comb, isqrt
+from math import comb, sqrt
 from typing import Any
 
 import numpy as np
 import pytest
 
 from sfumato.kernel.mechanisms import running
-from sfumato.kernel.mechanisms.running import FINENESS, FLAT, MOST_CELLS, Strategy
+from sfumato.kernel.mechanisms.running import FINENESS, FLAT, MOST_RUNNING, Strategy
 from sfumato.query.lines import running_totals
 from tests.kernel.laws import mutant
 
@@ -28,8 +28,7 @@ def test_norms_of_columns_by_brute_force(kind: Any, size: int) -> None:
     measured = matrix(strategy).astype(object)
     assert strategy.most == max(abs(measured).sum(axis=0))
     squared = max((measured**2).sum(axis=0))
-    assert (strategy.spread - 1) ** 2 < squared <= strategy.spread**2
-    assert strategy.spread == isqrt(squared - 1) + 1
+    assert strategy.spread_squared == squared
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -43,10 +42,10 @@ def test_answers_are_whole_and_linear(kind: Any, size: int) -> None:
 
 
 def test_answers_of_the_most_rows_do_not_overflow() -> None:
-    counts = np.zeros(MOST_CELLS, dtype=np.int64)
+    counts = np.zeros(MOST_RUNNING, dtype=np.int64)
     counts[0] = 1 << 32
-    assert Strategy("roots", MOST_CELLS).answers(counts)[0] == FINENESS << 32
-    assert Strategy("roots", MOST_CELLS).most < 1 << 31
+    assert Strategy("roots", MOST_RUNNING).answers(counts)[0] == FINENESS << 32
+    assert Strategy("roots", MOST_RUNNING).most < 1 << 31
 
 
 def test_roots_are_those_of_the_matrix_of_ones() -> None:
@@ -75,7 +74,7 @@ def test_answers_without_noise_give_the_runningrunning_totals(kind: Any, size: i
     assert np.abs(rebuilt - np.cumsum(counts)).max() < 1e-6
 
 
-def errors(measured: np.ndarray[Any, Any], sensitivity: int) -> tuple[float, float]:
+def errors(measured: np.ndarray[Any, Any], sensitivity: float) -> tuple[float, float]:
     """Root mean square and largest deviation of a running total, for noise of deviation 1 at sensitivity 1."""
     inverse = np.linalg.pinv(measured.astype(np.float64))
     deviations = np.sqrt((np.cumsum(inverse, axis=0) ** 2).sum(axis=1)) * sensitivity
@@ -93,10 +92,10 @@ def errors(measured: np.ndarray[Any, Any], sensitivity: int) -> tuple[float, flo
 )
 def test_error_of_runningrunning_totals(kind: Any, size: int, middling: float, largest: float) -> None:
     strategy = Strategy(kind, size)
-    found = errors(matrix(strategy), strategy.spread if kind == "roots" else strategy.most)
+    found = errors(matrix(strategy), sqrt(strategy.spread_squared) if kind == "roots" else strategy.most)
     assert found == pytest.approx((middling, largest), rel=0.003)
     rebuilt = np.sqrt((running_totals(strategy) ** 2).sum(axis=1)) * (
-        strategy.spread if kind == "roots" else strategy.most
+        sqrt(strategy.spread_squared) if kind == "roots" else strategy.most
     )
     assert rebuilt.max() == pytest.approx(found[1], rel=1e-6)
 
@@ -114,7 +113,7 @@ def test_a_tree_that_measures_its_root_too_is_worse(
     assert errors(matrix(Strategy("tree", size)), Strategy("tree", size).most) < (middling, largest)
 
 
-@pytest.mark.parametrize("size", [0, -1, MOST_CELLS + 1])
+@pytest.mark.parametrize("size", [0, -1, MOST_RUNNING + 1])
 def test_sizes_that_are_refused(size: int) -> None:
     with pytest.raises(ValueError, match="cells"):
         Strategy("roots", size)
@@ -125,10 +124,14 @@ def test_sizes_that_are_refused(size: int) -> None:
     [
         ("int((_roots(self.size) ** 2).sum())", "int(_roots(self.size)[0]) ** 2", "roots"),
         ("int(_roots(self.size).sum()) if", "FINENESS if", "roots"),
-        ("else len(self.blocks())\n\n    @property\n    def spread", "else 1\n\n    @property\n    def spread", "tree"),
+        (
+            "else len(self.blocks())\n\n    @property\n    def spread_squared",
+            "else 1\n\n    @property\n    def spread_squared",
+            "tree",
+        ),
     ],
 )
 def test_a_twin_that_forgets_part_of_a_column_is_caught(old: str, new: str, kind: Any) -> None:
     twin = mutant(running, old, new).Strategy(kind, 100)
     measured = matrix(twin).astype(object)
-    assert twin.most < max(abs(measured).sum(axis=0)) or twin.spread**2 < max((measured**2).sum(axis=0))
+    assert twin.most < max(abs(measured).sum(axis=0)) or twin.spread_squared < max((measured**2).sum(axis=0))

@@ -10,10 +10,19 @@ from pathlib import Path
 import pytest
 
 from sfumato.audit import exact
-from sfumato.kernel.mechanisms import additive, choice
+from sfumato.kernel.mechanisms import additive, choice, found_bounds, keys, ranks
 
 ROOT = Path(__file__).parents[2]
-MECHANISMS = (additive.DiscreteLaplace, additive.DiscreteGaussian, choice.Exponential, choice.PermuteAndFlip)
+MECHANISMS = (
+    additive.DiscreteLaplace,
+    additive.DiscreteGaussian,
+    choice.Exponential,
+    choice.PermuteAndFlip,
+    choice.FrequencyChoice,
+    found_bounds.BoundedSum,
+    keys.KeySelection,
+    ranks.RankChoice,
+)
 SAMPLERS = (exact.discrete_laplace, exact.discrete_gaussian)
 
 

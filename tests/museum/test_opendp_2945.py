@@ -49,7 +49,10 @@ def test_every_release_says_whom_it_protects_and_how() -> None:
     assert str(certified.plan.unit) == "person (who: at most 3 rows in 1 groups)"
     assert all(release.sensitivity.rule.startswith("one person adds") for release in certified.releases)
     loss = sum(
-        (Fraction(moved) / release.mechanism.scale for moved, release in zip([6, 60], certified.releases, strict=True)),
+        (
+            Fraction(moved) / release.mechanism.law.scale
+            for moved, release in zip([6, 60], certified.releases, strict=True)
+        ),
         Fraction(0),
     )
     assert loss == 2 * certified.cost.amount

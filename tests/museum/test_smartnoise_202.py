@@ -40,12 +40,7 @@ def test_all_releases_of_a_question_together_cost_what_was_spent(question: str, 
     certified = certified_question(question, SCHEMA, price)
     assert len(certified.releases) >= 2
     assert certified.cost == price
-    each = [
-        release.mechanism.epsilon(release.sensitivity.l1)
-        if currency == "epsilon"
-        else release.mechanism.rho(release.sensitivity.l1)
-        for release in certified.releases
-    ]
+    each = [release.mechanism.cost(currency) for release in certified.releases]
     assert sum(each) == price.amount
     assert max(each) < price.amount
 

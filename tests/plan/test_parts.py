@@ -8,8 +8,7 @@ import pytest
 from sfumato.engines.arrange import look
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.sql.counting import emit
-from sfumato.kernel.mechanisms.found_bounds import Weighed
-from sfumato.kernel.mechanisms.ranks import Cells
+from sfumato.kernel.mechanisms.protocol import CellCounts, Weighed
 from sfumato.plan.counting import countings
 from sfumato.plan.expressions import Column
 from sfumato.plan.nodes import (
@@ -52,7 +51,7 @@ def rows_counted(aggregate: Aggregate, values: list[int]) -> int:
     finally:
         engine.close()
     match found:
-        case Cells(counts=counts) | Weighed(cells=Cells(counts=counts)):
+        case CellCounts(counts=counts) | Weighed(cells=CellCounts(counts=counts)):
             return int(counts.sum())
         case _:
             return int(found)

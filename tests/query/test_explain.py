@@ -6,6 +6,7 @@ from html import escape
 import pytest
 
 import sfumato as sf
+from sfumato.kernel.widths import error
 from sfumato.ledger.terms import Amount
 from sfumato.query.explain import Explanation, explain
 from sfumato.schema.table import Schema
@@ -45,7 +46,7 @@ def test_a_person_counts_with_all_rows() -> None:
 def test_the_expected_error_is_that_of_the_noise(budget: sf.Budget) -> None:
     told = explained(budget=budget)
     walked = walk(QUESTION, budget=budget)
-    rows, income = (walked.certified.releases[i].mechanism.error(0.95) for i in (0, 1))
+    rows, income = (error(walked.certified.releases[i].mechanism.law, 0.95) for i in (0, 1))
     assert told.expected_error["n"] == rows
     assert told.expected_error["s"] == income / 2**13
     assert told.expected_error["a"] is None
@@ -92,6 +93,7 @@ def test_what_json_prints() -> None:
         "keys",
         "cost",
         "price",
+        "refused",
         "steps",
         "expected_error",
         "confidence",

@@ -12,7 +12,8 @@ import pytest
 import sfumato as sf
 from sfumato.errors import MissingExtra, UsageError
 from sfumato.kernel.gate import Receipt, Release, release
-from sfumato.kernel.mechanisms.additive import DiscreteGaussian
+from sfumato.kernel.mechanisms.additive import Additive, Law
+from sfumato.kernel.widths import deviation, error
 from sfumato.ledger.ledger import Balance
 from sfumato.ledger.terms import Amount
 from sfumato.query import outputs
@@ -24,6 +25,12 @@ from tests.entropy import SeededEntropy
 from tests.query.asking import EPSILON, RHO, SCHEMA, Walk, walk
 
 CURRENCIES = pytest.mark.parametrize("budget", [EPSILON, RHO], ids=["epsilon", "rho"])
+
+
+def law_of(walked: Walk, place: int) -> Law:
+    mechanism = walked.certified.releases[place].mechanism
+    assert isinstance(mechanism, Additive)
+    return mechanism.law
 
 
 def answered(walked: Walk, values: list[tuple[int, ...]]) -> Answer:
@@ -71,7 +78,7 @@ def test_sums_are_in_units_of_the_data() -> None:
     assert [type(row[name]) for name in "aih"] == [int, float, int]
     ((low, high),) = [pair["i"] for pair in answered(walked, [(70, 3 << 13, 2)]).interval()]
     assert (low + high) / 2 == 3.0
-    assert high - low == 2 * walked.certified.releases[1].mechanism.error(0.95) / 2**13
+    assert high - low == 2 * error(law_of(walked, 1), 0.95) / 2**13
 
 
 @pytest.mark.parametrize(
@@ -184,9 +191,9 @@ def test_the_interval_of_an_average_is_the_set_that_both_noises_allow(budget: sf
     total, count = 60_000, 4000
     ((low, high),) = [row["a"] for row in answered(walked, [(total, count)]).interval()]
     assert 0 < low < 75 < high < 120
-    noises = [item.mechanism for item in walked.certified.releases]
-    width = max(noise.error(0.95) / noise.deviation() for noise in noises)
-    of_total, of_count = (width * noise.deviation() for noise in noises)
+    noises = [law_of(walked, place) for place in (0, 1)]
+    width = max(error(noise, 0.95) / deviation(noise) for noise in noises)
+    of_total, of_count = (width * deviation(noise) for noise in noises)
     for end in (low - 60, high - 60):
         assert abs(total - end * count) == pytest.approx((of_total**2 + (end * of_count) ** 2) ** 0.5, rel=1e-9)
 
@@ -290,8 +297,7 @@ def test_a_quantile_is_computed_once_an_answer_and_not_once_a_group(monkeypatch:
     walked = walk("SELECT COUNT(*) AS n, AVG(income) AS a FROM people GROUP BY age", budget=RHO)
     answer = answered(walked, [(1, 1, 1)] * 121)
     calls = []
-    real = DiscreteGaussian.error
-    monkeypatch.setattr(DiscreteGaussian, "error", lambda self, level: calls.append(level) or real(self, level))
+    monkeypatch.setattr(outputs, "error", lambda law, level: calls.append(level) or error(law, level))
     answer.interval()
     assert len(calls) <= 6
 

@@ -6,7 +6,8 @@ from math import ceil
 import numpy as np
 import pytest
 
-from sfumato.kernel.mechanisms.ranks import Cells, RankChoice
+from sfumato.kernel.mechanisms.protocol import CellCounts
+from sfumato.kernel.mechanisms.ranks import RankChoice
 from sfumato.query.lines import _bar
 from tests.entropy import SeededEntropy
 
@@ -28,11 +29,11 @@ def test_bars_hold(case: str) -> None:
     """A bar fails at most once in a hundred. The draws are seeded, so a failure here is never one by chance."""
     values, cells, levels, epsilon = CASES[case]
     places, counts = np.unique(values, return_counts=True)
-    given = Cells(places.astype(np.int64), counts.astype(np.int64))
-    mechanism = RankChoice.for_share(epsilon, "epsilon", levels, cells, 1)
+    given = CellCounts(places.astype(np.int64), counts.astype(np.int64))
+    mechanism = RankChoice.for_share(epsilon, "epsilon", 1, 1, levels, cells)
     ordered, entropy, missed = np.sort(values), SeededEntropy(case), 0
     for _ in range(DRAWS):
-        drawn = mechanism.draw(given, entropy)
+        drawn = mechanism.choose(given, entropy)
         for place, level in enumerate(levels):
             low, high = _bar(mechanism, drawn, place)
             assert 0 <= low <= high <= cells

@@ -15,6 +15,7 @@ import sfumato as sf
 from sfumato.cli.bounds import app
 from sfumato.errors import BudgetExceeded, UsageError
 from sfumato.kernel.mechanisms.additive import DiscreteLaplace
+from sfumato.kernel.widths import deviation
 from sfumato.ledger.terms import Amount
 from sfumato.query.scan import Point, Scan, scanned
 from tests.plots.reading import read
@@ -59,7 +60,7 @@ def test_the_whole_curve_costs_one_question(people: pd.DataFrame, tmp_path: Path
 
 def test_noise_is_18_times_smaller_than_that_of_150_sums(people: pd.DataFrame, tmp_path: Path) -> None:
     """150 noisy sums at ε 0.01 each against one histogram at the same total of 1.5, at the bound 100."""
-    apart = DiscreteLaplace.for_epsilon(Fraction(1, 100), 100).deviation()
+    apart = deviation(DiscreteLaplace.for_epsilon(Fraction(1, 100), 100))
     assert apart == pytest.approx(14_142, rel=1e-3)
     with opened(people, tmp_path) as session:
         together = session.bounds("age", spend=1.5, upper=150).points[100].deviation

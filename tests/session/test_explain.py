@@ -73,8 +73,8 @@ def test_it_reads_as_text_and_as_json(blind: sf.Session) -> None:
         assert part in text
     said = json.loads(json.dumps(explanation.to_dict()))
     assert list(said) == [
-        *("question", "unit", "groups", "keys", "cost", "price", "steps", "expected_error", "confidence", "notes"),
-        *("sql", "digest"),
+        *("question", "unit", "groups", "keys", "cost", "price", "refused", "steps", "expected_error"),
+        *("confidence", "notes", "sql", "digest"),
     ]
     assert said["sql"] in text
 

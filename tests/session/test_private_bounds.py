@@ -16,7 +16,7 @@ import sfumato as sf
 from sfumato.cli.ask import Format, _rendered
 from sfumato.cli.init import app as init
 from sfumato.errors import Refused, UsageError
-from sfumato.kernel.mechanisms.additive import DiscreteLaplace
+from sfumato.kernel.mechanisms.additive import Additive, DiscreteLaplace
 from sfumato.query.found import noise_of
 from sfumato.schema.policy import load_policy
 from tests.plots.reading import read
@@ -104,7 +104,7 @@ def test_an_average_counts_the_people_it_adds_up(people: pd.DataFrame, tmp_path:
 
 def test_other_noise_does_not_depend_on_bounds() -> None:
     with pytest.raises(TypeError, match="bounds are found"):
-        noise_of(DiscreteLaplace(Fraction(1)), (0, 1, 2))
+        noise_of(Additive(DiscreteLaplace(Fraction(1)), 1, 1), (0, 1, 2))
 
 
 def test_too_few_rows_find_nothing(people: pd.DataFrame, tmp_path: Path) -> None:

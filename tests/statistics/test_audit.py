@@ -66,7 +66,7 @@ def gaussian_delta(variance: Fraction, shift: int, epsilon: float) -> float:
 
 @pytest.mark.parametrize(("rho", "sensitivity"), [(Fraction(1, 2), 1), (Fraction(1, 8), 3), (Fraction(2), 10)])
 def test_discrete_gaussian(rho: Fraction, sensitivity: int) -> None:
-    law = DiscreteGaussian.for_rho(rho, sensitivity)
+    law = DiscreteGaussian.for_rho(rho, l2_squared=sensitivity**2)
     for share, flagged in ((Fraction(1), False), (LESS**2, True)):
         drawn = DiscreteGaussian(law.variance * share)
         first = drawn.draw(DRAWS, source(f"N3 {rho} {sensitivity} {share} 0"))
@@ -84,7 +84,7 @@ def test_discrete_gaussian_keeps_what_the_conversion_promises() -> None:
     """ρ-zCDP, converted to (ε, δ): no event may show more."""
     rho, delta = Fraction(1, 2), Fraction(1, 1000)
     epsilon = float(epsilon_for(rho, delta))
-    law = DiscreteGaussian.for_rho(rho, 2)
+    law = DiscreteGaussian.for_rho(rho, l2_squared=4)
     first = law.draw(DRAWS, source("N3 converted 0"))
     second = law.draw(DRAWS, source("N3 converted 1")) + 2
     for k in range(-20, 20):

@@ -22,7 +22,7 @@ from sfumato.engines.sql.counting import emit
 from sfumato.errors import EngineFailed, Refused, UsageError
 from sfumato.kernel.certify import Certified, certify
 from sfumato.kernel.cost import Cost
-from sfumato.kernel.mechanisms.additive import DiscreteGaussian, DiscreteLaplace
+from sfumato.kernel.mechanisms.additive import Additive, DiscreteGaussian, DiscreteLaplace
 from sfumato.plan.expressions import Arithmetic, Column, Comparison, Negative, Number
 from sfumato.plan.lattice import Lattice
 from sfumato.plan.nodes import CentredSum, CountRows, CountValues, ListedKey, Measure, Plan, RangeKey, Sum
@@ -388,10 +388,12 @@ def true_cost(certified: Certified, moved: np.ndarray[Any, Any]) -> Fraction:
     for measure, release in enumerate(certified.releases):
         changes = [int(change) for change in moved[:, measure]]
         match release.mechanism:
-            case DiscreteLaplace(scale=scale):
+            case Additive(law=DiscreteLaplace(scale=scale)):
                 cost += sum(changes) / scale
-            case DiscreteGaussian(variance=variance):
+            case Additive(law=DiscreteGaussian(variance=variance)):
                 cost += sum(change**2 for change in changes) / (2 * variance)
+            case _:
+                raise AssertionError("no law of added noise")
     return cost
 
 

@@ -97,7 +97,8 @@ def event(given: Any) -> Event:
     """An event from ("laplace", 0.1), from an Event, or from a record that a ledger keeps.
 
     A record does not say how many entries of a vector one person moves. Its discrete Laplace noise therefore counts
-    as any mechanism of that ε, and its discrete Gaussian noise as ρ-zCDP.
+    as any mechanism of that ε, and its discrete Gaussian noise as ρ-zCDP; so does an exponential choice in several
+    groups that share a person's rows. Where the L2 sensitivity is no whole number, a record has its square.
     """
     if isinstance(given, Event):
         return given
@@ -156,6 +157,9 @@ def _recorded(record: Mapping[str, str]) -> Event:
         "discrete_gaussian": ("sensitivity", "variance"),
     }
     needed["bounded_sum"] = ("rho" if "rho" in record else "epsilon",)
+    if "sensitivity_squared" in record:
+        needed["discrete_gaussian"] = ("sensitivity_squared", "variance")
+        needed["exponential"] = ("epsilon", "sensitivity", "sensitivity_squared")
     try:
         first, *second = (Fraction(record[key]) for key in needed.get(name, ("epsilon",)))
     except (KeyError, ValueError, TypeError, ZeroDivisionError):
@@ -166,7 +170,11 @@ def _recorded(record: Mapping[str, str]) -> Event:
         case "discrete_laplace":
             return Event("pure", first / second[0])
         case "discrete_gaussian":
-            return Event("zcdp", _up(first**2 / (2 * second[0])))
+            squared = first if "sensitivity_squared" in record else first**2
+            return Event("zcdp", _up(squared / (2 * second[0])))
+        case "exponential" if second:
+            # ε is for all of the sensitivity in one group; of a row it is ε over it.
+            return Event("zcdp", _up((first / second[0]) ** 2 * second[1] / 8))
         case "bounded_sum":
             return Event("zcdp" if "rho" in record else "pure", _up(first) if "rho" in record else first)
         case _:

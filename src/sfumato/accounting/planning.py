@@ -10,7 +10,8 @@ from sfumato.accounting.rounding import down
 from sfumato.accounting.wordings import limit_too_small, limit_unusable
 from sfumato.errors import out_of_range
 from sfumato.kernel.cost import epsilon_for, rho_for
-from sfumato.kernel.mechanisms.additive import DiscreteGaussian, DiscreteLaplace
+from sfumato.kernel.mechanisms.additive import DiscreteGaussian, DiscreteLaplace, Law
+from sfumato.kernel.widths import error
 from sfumato.schema.budget import Budget
 from sfumato.schema.numbers import Number, exact, exact_positive, shown, whole
 
@@ -85,12 +86,12 @@ def deviations(counts: int, epsilon: Number, delta: Number = 1e-5) -> Deviations
 
 def _error(budget: Budget, count: int, sensitivity: int, level: Fraction) -> int:
     share = _amount(budget) / count
-    law: DiscreteLaplace | DiscreteGaussian
+    law: Law
     if budget.delta:
-        law = DiscreteGaussian.for_rho(share, sensitivity)
+        law = DiscreteGaussian.for_rho(share, l2_squared=sensitivity**2)
     else:
         law = DiscreteLaplace.for_epsilon(share, sensitivity)
-    return law.error(float(level))
+    return error(law, float(level))
 
 
 def _largest(fits: Callable[[int], bool]) -> int:

@@ -15,11 +15,12 @@ import numpy as np
 
 from sfumato.audit import laws
 from sfumato.kernel.certify import MOST_GROUPS, Certified, certify
+from sfumato.kernel.cost import root_below
 from sfumato.kernel.entropy import Entropy
-from sfumato.kernel.gate import Entry, Found, Receipt, Released, release
-from sfumato.kernel.mechanisms.found_bounds import Weighed
+from sfumato.kernel.gate import Found, Receipt, release
 from sfumato.kernel.mechanisms.keys import KeySelection
-from sfumato.kernel.mechanisms.ranks import Cells, RankChoice, root_below
+from sfumato.kernel.mechanisms.protocol import Added, CellCounts, Released, Weighed
+from sfumato.kernel.mechanisms.ranks import RankChoice
 from sfumato.plan.expressions import Column
 from sfumato.plan.nodes import (
     Aggregate,
@@ -86,8 +87,8 @@ def draw(
     certified = _certified(aggregate, unit, price, at_once, in_rho)
     dense = np.array(counts, dtype=np.int64)
     places = np.flatnonzero(dense)
-    cells = Cells(places, dense[places])
-    entry: Entry = cells
+    cells = CellCounts(places, dense[places])
+    entry: Added = cells
     if isinstance(aggregate, UnboundedSum):
         entry = Weighed(cells, tuple(aggregate.cells.edges[-1] * int(many) for many in cells.counts))
     drawn: list[Any] = []
@@ -150,7 +151,7 @@ def law(aggregate: Aggregate, unit: Unit, in_rho: bool, counts: Counts, price: F
 
 def _median(rows: int, in_rho: bool, counts: Counts, price: Fraction) -> laws.Law:
     """Of the bin of the position, and of the bars' having reached an end: three choices of their own."""
-    mechanism = RankChoice.for_share(price, "rho" if in_rho else "epsilon", MEDIAN.levels, LINE, rows)
+    mechanism = RankChoice.for_share(price, "rho" if in_rho else "epsilon", rows, rows**2, MEDIAN.levels, LINE)
     parts, everybody = mechanism.parts, sum(counts)
     held = np.zeros(LINE * parts, dtype=np.int64)
     for place, many in enumerate(counts):
@@ -159,14 +160,14 @@ def _median(rows: int, in_rho: bool, counts: Counts, price: Fraction) -> laws.La
             held[place * parts + (reverse + parts // 2) % parts] += 1
     ranks = np.array([0, *accumulate(held.tolist())])
     nexts = np.append(ranks[1:], ranks[-1])
-    estimate, bar = float(mechanism.estimates[0]) / rows, float(mechanism.bars[0]) / rows
-    highest = np.maximum(ranks, nexts - mechanism.slack(mechanism.nodes()[0]))
+    estimate, bar = float(mechanism.estimates[0]), float(mechanism.bars[0])
+    highest = np.maximum(ranks, nexts - mechanism.widths.slack(mechanism.nodes()[0]))
     gaps = np.maximum(np.maximum(ranks - everybody / 2, everybody / 2 - highest), 0.0)
     weights = np.exp(-estimate * gaps) if in_rho else laws.flipped(np.exp(-estimate * (gaps - gaps.min())))
     bins = np.bincount(np.arange(len(ranks)) // _bin(), weights)
     reached = []
     for side in (-1, 1):
-        beyond = everybody / 2 - mechanism.reach(0)  # how far the bar's rank lies within the line, from its end
+        beyond = everybody / 2 - mechanism.widths.reach(0)  # how far the bar's rank lies within the line, from its end
         ends = (ranks, nexts) if side < 0 else (everybody - nexts, everybody - ranks)
         inside = np.exp(-bar * np.maximum(np.maximum(ends[0] - beyond, beyond - ends[1]), 0.0))
         at_end = exp(-bar * max(beyond, 0.0)) + inside[0 if side < 0 else -1]
@@ -211,7 +212,7 @@ def _bin() -> int:
 
 @lru_cache(maxsize=1)
 def _last() -> int:
-    return RankChoice.for_share(Fraction(1), "epsilon", MEDIAN.levels, LINE, 1).positions - 1
+    return RankChoice.for_share(Fraction(1), "epsilon", 1, 1, MEDIAN.levels, LINE).positions - 1
 
 
 def _certified(aggregate: Aggregate, unit: Unit, price: Fraction, groups: int, in_rho: bool) -> Certified:

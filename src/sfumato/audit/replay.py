@@ -20,9 +20,9 @@ from sfumato.engines.sql.counting import emit
 from sfumato.kernel.certify import Certified, certify, strategy_of
 from sfumato.kernel.cost import Cost
 from sfumato.kernel.entropy import SystemEntropy, Words
-from sfumato.kernel.gate import Entry, Receipt, Table, release
-from sfumato.kernel.mechanisms.found_bounds import BoundedSum, Weighed
-from sfumato.kernel.mechanisms.ranks import Cells
+from sfumato.kernel.gate import Receipt, ReleasedRows, release
+from sfumato.kernel.mechanisms.found_bounds import BoundedSum, clamped
+from sfumato.kernel.mechanisms.protocol import Added, CellCounts, Weighed
 from sfumato.plan.counting import Counting
 from sfumato.plan.nodes import MostFrequent, Plan, Quantiles, UnboundedSum
 from sfumato.query.allocate import allocate
@@ -34,7 +34,7 @@ from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person, Row, Unit
 
 Emit = Callable[[Counting, Schema], str]
-Entries = Sequence[Sequence[Entry]]
+Entries = Sequence[Sequence[Added]]
 
 COLUMNS: dict[str, Column] = {
     "x": Float(-2, 5),
@@ -142,7 +142,7 @@ def _sums(table: Any, certified: Certified, sql: tuple[str, ...]) -> Entries:
         engine.close()
 
 
-def _release(certified: Certified, integers: Entries, entropy: Tape) -> Table:
+def _release(certified: Certified, integers: Entries, entropy: Tape) -> ReleasedRows:
     return release(certified, Receipt(1, certified.digest), integers, entropy).values
 
 
@@ -156,7 +156,7 @@ def integers_of(plan: Plan, entries: Entries) -> list[list[int]]:
             entry = row[place]
             if isinstance(entry, Weighed):
                 column += entry.cells.dense(measure.aggregate.cells.size).tolist()  # type: ignore[union-attr]
-            elif isinstance(entry, Cells):
+            elif isinstance(entry, CellCounts):
                 counts = entry.dense(measure.aggregate.cells.size)  # type: ignore[union-attr]
                 column += (counts if strategy is None else strategy.answers(counts)).tolist()
             else:
@@ -170,10 +170,10 @@ def _clamped_moves(certified: Certified, one: Entries, other: Entries) -> Iterat
     yield 0.0
     for place, released in enumerate(certified.releases):
         if isinstance(released.mechanism, BoundedSum):
-            edges, rows = released.mechanism.edges, released.mechanism.rows
+            edges, rows = released.mechanism.edges, released.mechanism.counting.l1
             for low, high in [*((-edge, edge) for edge in edges), *((0, edge) for edge in edges)]:
                 sides = [
-                    [row[place].clamped(low, high, edges) for row in entries]  # type: ignore[union-attr]
+                    [clamped(row[place], low, high, edges) for row in entries]  # type: ignore[arg-type]
                     for entries in (one, other)
                 ]
                 yield float(Fraction(_distance(*sides), rows * high))
@@ -183,7 +183,7 @@ def _distance(one: list[int], other: list[int]) -> int:
     return sum(abs(a - b) for a, b in zip(one, other, strict=True))
 
 
-def _noise(plan: Plan, noisy: Table, entries: Entries) -> list[list[int]]:
+def _noise(plan: Plan, noisy: ReleasedRows, entries: Entries) -> list[list[int]]:
     """What was added, where something is added and not chosen."""
     found = []
     for place, column in enumerate(integers_of(plan, entries)):

@@ -7,9 +7,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from sfumato.errors import too_many_rows
-from sfumato.kernel.gate import Entry, Found, Group
-from sfumato.kernel.mechanisms.found_bounds import Weighed
-from sfumato.kernel.mechanisms.ranks import MOST_ROWS, Cells, Numbers
+from sfumato.kernel.gate import Found, Group
+from sfumato.kernel.mechanisms.protocol import MOST_COUNTED_ROWS, Added, CellCounts, Numbers, Weighed
 from sfumato.plan.counting import Counting
 from sfumato.plan.nodes import OpenKey
 
@@ -43,7 +42,7 @@ def gather(made: Sequence[Counting], results: Sequence[Rows]) -> Found:
     else:
         groups = [tuple(row[: width + 1]) for row in results[0]]
         units = np.array([int(row[-1]) for row in results[0]], dtype=np.int64)
-    columns: dict[int, Sequence[Entry]] = {}
+    columns: dict[int, Sequence[Added]] = {}
     for counting, rows in zip(made, results, strict=True):
         if counting.kind == "cells":
             columns |= dict.fromkeys(counting.measures, _cells(counting, rows, groups, width))
@@ -71,11 +70,11 @@ def _numbers(values: Sequence[Any]) -> tuple[int, ...]:
     return tuple(int(value) for value in values)
 
 
-def _cells(counting: Counting, rows: Rows, groups: Sequence[Group], width: int) -> list[Entry]:
+def _cells(counting: Counting, rows: Rows, groups: Sequence[Group], width: int) -> list[Added]:
     """The cells of every group, in order; an engine may name a cell twice."""
     columns = rows.T if isinstance(rows, np.ndarray) else list(zip(*rows, strict=True)) or [()] * (width + 2)
     numbered, counted = (np.asarray(columns[place], dtype=np.int64) for place in (width, width + 1))
-    if counted.sum() > MOST_ROWS:
+    if counted.sum() > MOST_COUNTED_ROWS:
         raise too_many_rows()
     owner: Numbers = numbered // counting.size
     if width:
@@ -89,12 +88,12 @@ def _cells(counting: Counting, rows: Rows, groups: Sequence[Group], width: int) 
     np.add.at(counts, inverse, counted[kept])
     edges = np.searchsorted(numbers, np.arange(len(groups) + 1) * counting.size)
     return [
-        Cells(numbers[first:last] - place * counting.size, counts[first:last])
+        CellCounts(numbers[first:last] - place * counting.size, counts[first:last])
         for place, (first, last) in enumerate(pairwise(edges))
     ]
 
 
-def _weighed(counting: Counting, rows: Rows, groups: Sequence[Group], width: int) -> list[Entry]:
+def _weighed(counting: Counting, rows: Rows, groups: Sequence[Group], width: int) -> list[Added]:
     """Rows and sums of the cells of every group; NULL is how the SQL says that there was too much to add up."""
     sums: dict[tuple[Group, int], int] = {}
     for row in rows:
@@ -104,5 +103,5 @@ def _weighed(counting: Counting, rows: Rows, groups: Sequence[Group], width: int
     return [
         Weighed(cells, tuple(sums[group, place] for place in cells.places.tolist()))
         for group, cells in zip(groups, _cells(counting, rows, groups, width), strict=True)
-        if isinstance(cells, Cells)
+        if isinstance(cells, CellCounts)
     ]

@@ -5,17 +5,17 @@ The planner proposes, this file disposes: a closed `match` over the nodes, and t
 
 from dataclasses import dataclass
 from fractions import Fraction
-from math import isqrt
-from typing import assert_never
 
 from sfumato.errors import plan_refused
-from sfumato.kernel.cost import Cost, Currency
-from sfumato.kernel.mechanisms.additive import DiscreteGaussian, DiscreteLaplace, Event
-from sfumato.kernel.mechanisms.choice import Exponential, PermuteAndFlip
+from sfumato.kernel.cost import Cost, Currency, root_below
+from sfumato.kernel.mechanisms.additive import Additive
+from sfumato.kernel.mechanisms.choice import FrequencyChoice
 from sfumato.kernel.mechanisms.found_bounds import BoundedSum
 from sfumato.kernel.mechanisms.keys import KeySelection
-from sfumato.kernel.mechanisms.ranks import RankChoice, root_below
+from sfumato.kernel.mechanisms.protocol import Event, Mechanism
+from sfumato.kernel.mechanisms.ranks import RankChoice
 from sfumato.kernel.mechanisms.running import Strategy
+from sfumato.kernel.wordings import mechanism_switched_off
 from sfumato.plan.counting import Counted, Counting, SumInCell, countings
 from sfumato.plan.expressions import Column, Expression
 from sfumato.plan.nodes import (
@@ -43,6 +43,7 @@ from sfumato.plan.nodes import (
 )
 from sfumato.plan.sources import derive
 from sfumato.plan.totality import check, known
+from sfumato.schema.allow import Family
 from sfumato.schema.columns import plain_text
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person, Row, Unit
@@ -52,43 +53,38 @@ MOST_CELLS = 1 << 27  # of which an engine returns those that have rows
 MOST_COUNTED = 1 << 22  # cells that get noise of their own and are not released
 
 
-Mechanism = DiscreteLaplace | DiscreteGaussian | RankChoice | PermuteAndFlip | Exponential | BoundedSum
-
-
 @dataclass(frozen=True, slots=True)
 class Sensitivity:
-    """How far one unit can move the vector of all groups, in L1 norm and in L2 norm squared. `rule` says why."""
+    """How far one unit moves the integers of all groups: by `l1` in L1 norm, by √`l2_squared` in L2; `rule` says why.
+
+    Of ranks, choices and found bounds: the rows that one unit has in all groups, and the largest sum of the squares of
+    those in each.
+    """
 
     l1: int
     l2_squared: int
     rule: str
 
-    @property
-    def length(self) -> int:
-        """The L2 norm, rounded up."""
-        return isqrt(self.l2_squared - 1) + 1
+    def __post_init__(self) -> None:
+        # Whole numbers are no larger than their squares, and a vector is no longer than the sum of its sizes.
+        if not 0 < self.l1 <= self.l2_squared <= self.l1**2:
+            raise ValueError("no vector of whole numbers has these norms")
 
 
 @dataclass(frozen=True, slots=True)
 class CertifiedRelease:
     sensitivity: Sensitivity
     mechanism: Mechanism
-    strategy: Strategy | None = None
-
-    @property
-    def event(self) -> Event:
-        match self.mechanism:
-            case DiscreteLaplace() as laplace:
-                return laplace.event(self.sensitivity.l1)
-            case DiscreteGaussian() as gaussian:
-                return gaussian.event(self.sensitivity.length)
-            case choice:
-                return choice.event()
 
 
 @dataclass(frozen=True, slots=True)
 class Certified:
-    """A plan the kernel will answer: what an engine counts for it, one release a measure, and what it costs in all."""
+    """A plan the kernel can answer: what an engine counts for it, one release a measure, and what it costs in all.
+
+    `switched_off` are the families of mechanisms that it needs and the owner does not allow. Such a plan is certified
+    all the same, because what it bought before is free: its digest finds the stored release. Nothing new is drawn for
+    it: `demand_allowed` refuses, and is asked by the ledger before it hands out a receipt, new or old, and by the gate.
+    """
 
     plan: Plan
     schema: Schema
@@ -97,11 +93,17 @@ class Certified:
     cost: Cost
     digest: str
     selection: KeySelection | None = None
+    switched_off: tuple[Family, ...] = ()
 
     @property
     def events(self) -> list[Event]:
         chosen = [] if self.selection is None else [self.selection.event()]
-        return chosen + [release.event for release in self.releases]
+        return chosen + [release.mechanism.event() for release in self.releases]
+
+    def demand_allowed(self) -> None:
+        """Refuse if the owner has switched a mechanism off that this plan needs."""
+        if self.switched_off:
+            raise mechanism_switched_off(self.switched_off[0])
 
 
 def certify(plan: Plan, schema: Schema, currency: Currency) -> Certified:
@@ -128,13 +130,14 @@ def certify(plan: Plan, schema: Schema, currency: Currency) -> Certified:
         _check_counting(counting, derive(counting.source, schema))
     counted = {place: counting for counting in made for place in counting.measures}
     releases = tuple(_release(measure, counted[place], plan, currency) for place, measure in enumerate(plan.measures))
-    total = sum((_price(release, currency) for release in releases), Fraction(0))
     selection = _selection(plan, currency)
-    if selection is None:
-        return Certified(plan, schema, made, releases, Cost(currency, total), plan.digest())
-    # (ε, δ)-DP is δ-approximate ε²/2-zCDP.
-    cost = Cost(currency, total + selection.epsilon**2 / 2, selection.delta)
-    return Certified(plan, schema, made, releases, cost, plan.digest(), selection)
+    used: list[Mechanism | KeySelection] = [release.mechanism for release in releases]
+    used += [] if selection is None else [selection]
+    total = sum((mechanism.cost(currency) for mechanism in used), Fraction(0))
+    cost = Cost(currency, total, Fraction(0) if selection is None else selection.delta)
+    families = dict.fromkeys(mechanism.family for mechanism in used)
+    switched_off = tuple(family for family in families if family not in schema.allow)
+    return Certified(plan, schema, made, releases, cost, plan.digest(), selection, switched_off)
 
 
 def _check_shares(plan: Plan) -> None:
@@ -190,50 +193,34 @@ def _release(measure: Measure, counting: Counting, plan: Plan, currency: Currenc
         raise plan_refused("a release has no share of the spend")
     strategy = strategy_of(measure.aggregate, currency)
     sensitivity = _sensitivity(measure.aggregate, counting, plan.unit, strategy)
+    try:
+        return CertifiedRelease(sensitivity, _mechanism(measure, sensitivity, strategy, currency))
+    except ValueError as error:  # a rate that is 0 when it is rounded down
+        raise plan_refused("with so small a share nothing could be chosen") from error
+
+
+def _mechanism(measure: Measure, sensitivity: Sensitivity, strategy: Strategy | None, currency: Currency) -> Mechanism:
+    share, l1, l2_squared = measure.share, sensitivity.l1, sensitivity.l2_squared
     match measure.aggregate, measure.mechanism, currency:
         case Quantiles(cells=cells, levels=levels), "exponential", _:
-            chooser = RankChoice.for_share(share, currency, levels, cells.size, sensitivity.l1)
-            return CertifiedRelease(sensitivity, chooser)
+            return RankChoice.for_share(share, currency, l1, l2_squared, levels, cells.size)
         case Quantiles(), _, _:
             pass
-        case MostFrequent(), "permute_and_flip", "epsilon":
-            # With a unit more no count falls: the choice is monotone.
-            return CertifiedRelease(sensitivity, PermuteAndFlip(share, Fraction(sensitivity.l1), monotone=True))
-        case MostFrequent(), "exponential", "rho":
-            epsilon = root_below(8 * share)
-            return CertifiedRelease(sensitivity, Exponential(epsilon, Fraction(sensitivity.l1), monotone=True))
-        case MostFrequent(), _, _:
-            pass
-        case (UnboundedSum(cells=sizes, finding=finding), "laplace", "epsilon") | (
-            UnboundedSum(cells=sizes, finding=finding),
-            "gaussian",
+        case (MostFrequent(cells=cells), "permute_and_flip", "epsilon") | (
+            MostFrequent(cells=cells),
+            "exponential",
             "rho",
         ):
-            bounded = BoundedSum.for_share(share, currency, finding, sensitivity.l1, sizes.edges)
-            return CertifiedRelease(sensitivity, bounded)
-        case _, "laplace", "epsilon":
-            return CertifiedRelease(sensitivity, DiscreteLaplace.for_epsilon(share, sensitivity.l1), strategy)
-        case _, "gaussian", "rho":
-            return CertifiedRelease(sensitivity, DiscreteGaussian.for_rho(share, sensitivity.length), strategy)
+            return FrequencyChoice.for_share(share, currency, l1, l2_squared, cells.size)
+        case MostFrequent(), _, _:
+            pass
+        case (aggregate, "laplace", "epsilon") | (aggregate, "gaussian", "rho"):
+            if isinstance(aggregate, UnboundedSum):
+                edges = aggregate.cells.edges
+                return BoundedSum.for_share(share, currency, l1, l2_squared, edges, aggregate.finding)
+            size = aggregate.cells.size if isinstance(aggregate, Histogram | Cumulative) else None
+            return Additive.for_share(share, currency, l1, l2_squared, size, strategy)
     raise plan_refused(f"{measure.mechanism.replace('_', ' ')} noise is not for this, or not paid in {currency}")
-
-
-def _price(release: CertifiedRelease, currency: Currency) -> Fraction:
-    """The cost by the mechanism's own theorem, not by the share that was asked for."""
-    match release.mechanism:
-        case DiscreteLaplace() as laplace:
-            bound = release.sensitivity.l1
-            return laplace.epsilon(bound) if currency == "epsilon" else laplace.rho(bound)
-        case DiscreteGaussian() as gaussian:
-            return gaussian.rho(release.sensitivity.length)
-        case RankChoice() as ranks:
-            return ranks.epsilon() if currency == "epsilon" else ranks.rho()
-        case BoundedSum() as bounded:
-            return bounded.cost()
-        case PermuteAndFlip() | Exponential() as choice:
-            return choice.epsilon if currency == "epsilon" else choice.rho()
-        case _:
-            assert_never(release.mechanism)
 
 
 def strategy_of(aggregate: Aggregate, currency: Currency) -> Strategy | None:
@@ -261,8 +248,8 @@ def _sensitivity(aggregate: Aggregate, counting: Counting, unit: Unit, strategy:
         each = f" ({caps.rows_per_group} in a group)" if caps.rows_per_group < caps.l1 else ""
         rule = f"one person adds at most {caps.l1} rows{each}, each at most {what}"
     if strategy is not None:
-        rule += f"; a cell counts in sums of {strategy.most} in all (length {strategy.spread})"
-        return Sensitivity(caps.l1 * strategy.most, caps.l2_squared * strategy.spread**2, rule)
+        rule += f"; a cell counts in sums of {strategy.most} in all (of squares {strategy.spread_squared})"
+        return Sensitivity(caps.l1 * strategy.most, caps.l2_squared * strategy.spread_squared, rule)
     return Sensitivity(caps.l1 * most, caps.l2_squared * most**2, rule)
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal, localcontext
 from fractions import Fraction
 from functools import lru_cache
-from math import exp, log, log1p
+from math import exp, isqrt, log, log1p
 from typing import Literal
 
 Currency = Literal["epsilon", "rho"]
@@ -19,6 +19,7 @@ DIGITS = Context(prec=100)
 SLACK = Decimal(10) ** -40  # the evaluation errs by less than 1e-80
 RHO_GRID = 1 << 128
 EPSILON_GRID = 10**15
+ROOTS = 1 << 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +29,16 @@ class Cost:
     currency: Currency
     amount: Fraction
     delta: Fraction = Fraction(0)
+
+
+def rho_of_pure(epsilon: Fraction) -> Fraction:
+    """Every ε-DP mechanism is ε²/2-zCDP. Proof: docs/proofs/composition.md, "Currencies"."""
+    return epsilon**2 / 2
+
+
+def root_below(value: Fraction) -> Fraction:
+    """The square root, rounded down to a multiple of 2^-64."""
+    return Fraction(isqrt(value.numerator * ROOTS**2 // value.denominator), ROOTS)
 
 
 @lru_cache(maxsize=4096)

@@ -8,17 +8,13 @@ from typing import Any
 import numpy as np
 
 from sfumato.errors import plan_refused, receipt_used
-from sfumato.kernel.certify import Certified, CertifiedRelease
+from sfumato.kernel.certify import Certified
 from sfumato.kernel.entropy import Entropy
-from sfumato.kernel.mechanisms.choice import Exponential, PermuteAndFlip
-from sfumato.kernel.mechanisms.found_bounds import BoundedSum, Weighed
-from sfumato.kernel.mechanisms.ranks import Cells, Numbers, RankChoice
-from sfumato.plan.nodes import Aggregate, Binned, OpenKey, Plan, UnboundedSum
+from sfumato.kernel.mechanisms.protocol import Added, Numbers, Released
+from sfumato.plan.nodes import OpenKey, Plan
 
-Entry = int | Cells | Weighed
 Group = tuple[str | int, ...]  # values of open keys, then the number of a declared group
-Released = int | tuple[int, ...]
-Table = tuple[tuple[Released, ...], ...]
+ReleasedRows = tuple[tuple[Released, ...], ...]
 
 
 class Receipt:
@@ -41,7 +37,7 @@ class Receipt:
 class Found:
     """What an engine added up: one row a group; with open keys also which groups there are, and of how many units."""
 
-    entries: Sequence[Sequence[Entry]]
+    entries: Sequence[Sequence[Added]]
     groups: Sequence[Group] | None = None
     units: Numbers | None = None
 
@@ -54,13 +50,13 @@ class Release:
     """
 
     entry: int
-    values: Table
+    values: ReleasedRows
     groups: tuple[Group, ...] | None = None
     others: tuple[Any, ...] = ()
 
 
 def release(
-    certified: Certified, receipt: Receipt, found: Found | Sequence[Sequence[Entry]], entropy: Entropy
+    certified: Certified, receipt: Receipt, found: Found | Sequence[Sequence[Added]], entropy: Entropy
 ) -> Release:
     """Add each measure's noise to its integer in every group, or choose privately among its cells.
 
@@ -68,14 +64,15 @@ def release(
     certified sensitivities.
     Needs: one row for every declared group, present or not; with open keys one for every group that has units.
     """
-    plan = certified.plan
+    certified.demand_allowed()
+    plan, mechanisms = certified.plan, [one.mechanism for one in certified.releases]
     given = found if isinstance(found, Found) else Found(found)
     entries, groups = list(given.entries), None
-    if any(len(row) != len(plan.measures) for row in entries):
+    if any(len(row) != len(mechanisms) for row in entries):
         raise plan_refused("the engine answered in another shape")
     for row in entries:
-        for measure, entry in zip(plan.measures, row, strict=True):
-            _check(measure.aggregate, entry)
+        for mechanism, entry in zip(mechanisms, row, strict=True):
+            mechanism.check(entry)
     selection, named, units = certified.selection, given.groups, given.units
     if selection is None:
         if len(entries) != plan.groups or named is not None or units is not None:
@@ -89,10 +86,9 @@ def release(
         # Sorted, because the order in which an engine finds groups depends on the rows.
         shown = sorted(np.flatnonzero(selection.draw(units, entropy)).tolist(), key=lambda place: named[place])
         groups, entries = tuple(named[place] for place in shown), [entries[place] for place in shown]
-    columns = [
-        _released(measure.aggregate, certified_release, [row[place] for row in entries], entropy)
-        for place, (measure, certified_release) in enumerate(zip(plan.measures, certified.releases, strict=True))
-    ]
+    if not entries:  # no key was found
+        return Release(receipt.entry, (), groups)
+    columns = [mechanism.draw([row[place] for row in entries], entropy) for place, mechanism in enumerate(mechanisms)]
     return Release(receipt.entry, tuple(zip(*columns, strict=True)), groups)
 
 
@@ -106,45 +102,3 @@ def _named(plan: Plan, groups: Sequence[Group]) -> bool:
         and 0 <= group[-1] < plan.groups
         for group in groups
     )
-
-
-def _check(aggregate: Aggregate, entry: Entry) -> None:
-    if isinstance(aggregate, UnboundedSum):
-        if not isinstance(entry, Weighed) or not entry.fit(aggregate.cells):
-            raise plan_refused("the engine answered with something else than counts and sums of cells")
-    elif not isinstance(aggregate, Binned):
-        if type(entry) is not int:
-            raise plan_refused("the engine answered with something else than whole numbers")
-    elif not isinstance(entry, Cells) or not entry.fit(aggregate.cells.size):
-        raise plan_refused("the engine answered with something else than cells")
-
-
-def _released(
-    aggregate: Aggregate, certified: CertifiedRelease, entries: list[Entry], entropy: Entropy
-) -> list[Released]:
-    mechanism = certified.mechanism
-    if not entries:  # no key was found
-        return []
-    match mechanism:
-        case RankChoice():
-            return [mechanism.draw(entry, entropy) for entry in entries if isinstance(entry, Cells)]
-        case BoundedSum():
-            return [mechanism.draw(entry, entropy) for entry in entries if isinstance(entry, Weighed)]
-        case PermuteAndFlip() | Exponential():
-            return [mechanism.draw(counts, entropy) for counts in _dense(aggregate, entries)]
-    if not isinstance(aggregate, Binned):
-        noise = mechanism.draw(len(entries), entropy).tolist()
-        return [entry + drawn for entry, drawn in zip(entries, noise, strict=True) if isinstance(entry, int)]
-    strategy = certified.strategy
-    vectors = [counts if strategy is None else strategy.answers(counts) for counts in _dense(aggregate, entries)]
-    noise = mechanism.draw(len(vectors) * len(vectors[0]), entropy).tolist()
-    width = len(vectors[0])
-    return [
-        tuple(value + drawn for value, drawn in zip(vector.tolist(), noise[i * width : (i + 1) * width], strict=True))
-        for i, vector in enumerate(vectors)
-    ]
-
-
-def _dense(aggregate: Aggregate, entries: list[Entry]) -> list[Numbers]:
-    size = aggregate.cells.size if isinstance(aggregate, Binned) else 0
-    return [entry.dense(size) for entry in entries if isinstance(entry, Cells)]

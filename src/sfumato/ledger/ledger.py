@@ -126,6 +126,7 @@ class Ledger:
             known = _known(book, payment)
             if known is not None:
                 return self._bought(book, known, payment, terms)
+            payment.demand_allowed()
             total, analyst_total, delta_total = self._admit(book, payment, terms)
             entry = pen.append(
                 "charge",
@@ -236,6 +237,7 @@ class Ledger:
             raise kept_failure(self._proven(book, book.failures[charge]))
         if not _is_within(book, payment.analyst, terms):
             raise self._exceeded(book, payment, terms)
+        payment.demand_allowed()
         return _receipt(charge, payment)
 
     def _read_anew(self, note: Callable[[Entry], object]) -> None:

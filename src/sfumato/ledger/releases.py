@@ -4,7 +4,8 @@ from dataclasses import replace
 from typing import Any
 
 from sfumato.errors import EngineFailed, ledger_broken
-from sfumato.kernel.gate import Release, Released
+from sfumato.kernel.gate import Release
+from sfumato.kernel.mechanisms.protocol import Released
 from sfumato.ledger.entry import Entry
 
 

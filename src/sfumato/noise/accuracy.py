@@ -8,7 +8,10 @@ from types import MappingProxyType
 
 from sfumato.errors import out_of_range
 from sfumato.kernel.cost import epsilon_for as zcdp_epsilon
-from sfumato.kernel.mechanisms.additive import DiscreteLaplace, Event
+from sfumato.kernel.mechanisms.additive import DiscreteLaplace
+from sfumato.kernel.mechanisms.protocol import Event
+from sfumato.kernel.widths import deviation
+from sfumato.kernel.widths import error as error_of
 from sfumato.noise.calibration import NUMERIC, Calibrated, Price, calibrated, probability, whole_sensitivity
 from sfumato.noise.gaussian_delta import delta_above
 from sfumato.noise.grid import Grid
@@ -68,7 +71,7 @@ def describe(
     if isinstance(noise, StaircaseNoise):
         cost, event = {"epsilon": noise.law.epsilon}, noise.law.event()
     else:
-        cost, event = dict(noise.cost), noise.law.event(noise.sensitivity)
+        cost, event = dict(noise.cost), noise.event()
     scale = _spread(noise) * float(noise.grid.step)
     return Description(mechanism, MappingProxyType(cost), event, noise.grid.step, scale, error)
 
@@ -142,10 +145,10 @@ def _error(mechanism: str, noise: Noise, sensitivity: Fraction, level: Fraction)
     if isinstance(noise, StaircaseNoise):
         return noise.error(float(level))
     if mechanism == "geometric":
-        return noise.law.error(float(level))
+        return error_of(noise.law, float(level))
     spread = _spread(noise)
     if spread < COARSE:
-        return (noise.law.error(float(level)) + 0.5) * float(noise.grid.step)
+        return (error_of(noise.law, float(level)) + 0.5) * float(noise.grid.step)
     if mechanism == "laplace":
         return -float(sensitivity / dict(noise.cost)["epsilon"]) * log(1 - level)
     return _normal(level) * spread * float(noise.grid.step)
@@ -156,14 +159,14 @@ def _spread(noise: Noise) -> float:
     law = noise.law
     if isinstance(law, DiscreteStaircase):
         return law.mean_error()
-    return float(law.scale) if isinstance(law, DiscreteLaplace) else law.deviation()
+    return float(law.scale) if isinstance(law, DiscreteLaplace) else deviation(law)
 
 
 def _geometric_epsilon(sensitivity: int, error: Fraction, level: Fraction) -> float:
     most = error.numerator // error.denominator
 
     def enough(epsilon: float) -> bool:
-        return DiscreteLaplace.for_epsilon(Fraction(epsilon), sensitivity).error(float(level)) <= most
+        return error_of(DiscreteLaplace.for_epsilon(Fraction(epsilon), sensitivity), float(level)) <= most
 
     return _smallest(enough, *EPSILON_SPAN)
 

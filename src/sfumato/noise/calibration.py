@@ -10,7 +10,8 @@ import numpy as np
 from sfumato.errors import missing_argument, out_of_range
 from sfumato.kernel.cost import rho_for
 from sfumato.kernel.entropy import Entropy
-from sfumato.kernel.mechanisms.additive import DiscreteGaussian, DiscreteLaplace, Mechanism
+from sfumato.kernel.mechanisms.additive import DiscreteGaussian, DiscreteLaplace, Law
+from sfumato.kernel.mechanisms.protocol import Event
 from sfumato.kernel.samplers import Integers
 from sfumato.noise.gaussian_delta import delta_above
 from sfumato.noise.grid import Grid
@@ -45,10 +46,15 @@ class Price:
 class Calibrated:
     """Noise for the whole numbers of a grid, with the sensitivity in steps that it covers."""
 
-    law: Mechanism
+    law: Law
     sensitivity: int
     grid: Grid
     cost: tuple[tuple[str, Fraction], ...]
+
+    def event(self) -> Event:
+        """What a ledger would keep: Laplace noise covers a change in L1 norm, Gaussian noise one in L2 norm."""
+        gaussian = isinstance(self.law, DiscreteGaussian)
+        return self.law.event(self.sensitivity**2 if gaussian else self.sensitivity)
 
     def add(self, integers: Integers, entropy: Entropy) -> Integers:
         """integers + noise, exactly."""
@@ -93,7 +99,7 @@ def gaussian_noise(sensitivity: object, *, price: Price, entries: int) -> Calibr
         if price.epsilon is not None or price.delta is not None:
             raise gaussian_two_prices()
         rho = exact_positive(price.rho, "rho")
-        return Calibrated(DiscreteGaussian.for_rho(rho, steps), steps, grid, (("rho", rho),))
+        return Calibrated(DiscreteGaussian.for_rho(rho, l2_squared=steps**2), steps, grid, (("rho", rho),))
     epsilon, delta = _approximate(price)
     cost = (("epsilon", epsilon), ("delta", delta))
     if entries == 1:
@@ -101,7 +107,7 @@ def gaussian_noise(sensitivity: object, *, price: Price, entries: int) -> Calibr
     rho = rho_for(epsilon, delta)
     if rho == 0:
         raise epsilon_too_small(shown(epsilon))
-    return Calibrated(DiscreteGaussian.for_rho(rho, steps), steps, grid, cost)
+    return Calibrated(DiscreteGaussian.for_rho(rho, l2_squared=steps**2), steps, grid, cost)
 
 
 def whole_sensitivity(sensitivity: Fraction) -> int:

@@ -8,8 +8,8 @@ from math import log
 import numpy as np
 
 from sfumato.kernel.entropy import Entropy, SystemEntropy
-from sfumato.kernel.mechanisms.additive import Event
 from sfumato.kernel.mechanisms.choice import PermuteAndFlip, Scores
+from sfumato.kernel.mechanisms.protocol import Event
 from sfumato.noise.selection import Candidate, ScoreList, _flag, _scores
 from sfumato.schema.numbers import Number, exact_positive, whole
 

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.kernel.entropy import Entropy, SystemEntropy
-from sfumato.kernel.mechanisms.additive import Event
+from sfumato.kernel.mechanisms.protocol import Event
 from sfumato.noise.odds import Odds, uniform_below
 from sfumato.noise.wordings import (
     answer_not_boolean,

@@ -11,8 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.kernel.entropy import Entropy, SystemEntropy
-from sfumato.kernel.mechanisms.additive import DiscreteLaplace, Event
+from sfumato.kernel.mechanisms.additive import DiscreteLaplace
+from sfumato.kernel.mechanisms.protocol import Event
 from sfumato.kernel.samplers import discrete_laplace
+from sfumato.kernel.widths import error
 from sfumato.noise.grid import Grid
 from sfumato.noise.selection import _flag
 from sfumato.noise.values import real_entries
@@ -78,7 +80,7 @@ class SparseVector:
     def error(self, confidence: float, values: int) -> int:
         """How far on the wrong side of the threshold any of so many values may lie, with at least this probability."""
         missed = (1 - confidence) / 2
-        return self.threshold_noise.error(1 - missed) + self.value_noise.error(1 - missed / values)
+        return error(self.threshold_noise, 1 - missed) + error(self.value_noise, 1 - missed / values)
 
     def answers(self, values: Iterable[int], threshold: int, entropy: Entropy) -> Iterator[bool]:
         """One answer a value. The next value is not asked for before the answer to the last one was taken.

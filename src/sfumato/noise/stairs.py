@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.kernel.entropy import Entropy, SystemEntropy
-from sfumato.kernel.mechanisms.additive import Event
+from sfumato.kernel.mechanisms.protocol import Event
 from sfumato.kernel.samplers import CHUNK, LARGEST_INT64, Integers, geometric
 from sfumato.noise.calibration import Price, _pure
 from sfumato.noise.grid import Grid

@@ -5,9 +5,12 @@ from fractions import Fraction
 from html import escape
 from typing import Any
 
-from sfumato.kernel.certify import Certified, Mechanism
-from sfumato.kernel.mechanisms.additive import DiscreteGaussian, DiscreteLaplace
+from sfumato.kernel.certify import Certified
+from sfumato.kernel.mechanisms.additive import Additive
 from sfumato.kernel.mechanisms.keys import KeySelection
+from sfumato.kernel.mechanisms.protocol import Mechanism
+from sfumato.kernel.widths import deviation
+from sfumato.kernel.wordings import mechanism_switched_off
 from sfumato.ledger.terms import Amount
 from sfumato.plan.nodes import (
     CentredSum,
@@ -55,6 +58,7 @@ class Explanation:
     digest: str
     keys: str = ""
     without_error: tuple[str, ...] = ()
+    refused: str = ""  # why it would not be answered, unless it was before
 
     def to_dict(self) -> dict[str, Any]:
         """What `--format json` prints."""
@@ -65,6 +69,7 @@ class Explanation:
             "keys": self.keys,
             "cost": {"epsilon": self.cost.epsilon, "delta": self.cost.delta},
             "price": price_in_words(self.cost),
+            "refused": self.refused,
             "steps": [
                 {
                     "measures": step.measures,
@@ -86,6 +91,7 @@ class Explanation:
     def __str__(self) -> str:
         lines = [f"Question: {self.question}", f"Protects: one {self.unit}", f"Costs:    {self.cost}"]
         lines += [f"          {price_in_words(self.cost)}"]
+        lines += [f"Refused:  {self.refused}"] if self.refused else []
         many = f"{self.groups}, all declared; empty ones get noise too"
         lines += [f"Groups:   {self.keys or many}", "Releases:"]
         for step in self.steps:
@@ -124,7 +130,7 @@ def explain(
                 _words(measure, position, columns),
                 release.sensitivity.l1,
                 release.sensitivity.rule,
-                release.event,
+                release.mechanism.event(),
                 _deviation(release.mechanism),
                 float(measure.share / certified.cost.amount),
             )
@@ -139,6 +145,7 @@ def explain(
         sql=sql,
         digest=certified.digest,
         keys="" if certified.selection is None else _discovered(certified.selection),
+        refused="" if not certified.switched_off else mechanism_switched_off(certified.switched_off[0]).message,
         without_error=tuple(column.name for column in columns if isinstance(column, ModeColumn)),
     )
 
@@ -149,7 +156,7 @@ def _discovered(selection: KeySelection) -> str:
 
 
 def _deviation(mechanism: Mechanism) -> float | None:
-    return mechanism.deviation() if isinstance(mechanism, DiscreteLaplace | DiscreteGaussian) else None
+    return deviation(mechanism.law) if isinstance(mechanism, Additive) else None
 
 
 def _words(measure: Measure, position: int, columns: tuple[OutputColumn, ...]) -> str:

@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.errors import missing_extra, out_of_range
-from sfumato.kernel.certify import Certified, Mechanism
-from sfumato.kernel.gate import Release, Table
+from sfumato.kernel.certify import Certified
+from sfumato.kernel.gate import Release, ReleasedRows
+from sfumato.kernel.mechanisms.protocol import Mechanism
 from sfumato.ledger.ledger import Balance
 from sfumato.ledger.terms import Amount
 from sfumato.plan.nodes import ListedKey, OpenKey, Plan, RangeKey
@@ -46,7 +47,7 @@ class Answer:
     receipt: int
     more: int | None
     notes: tuple[str, ...]
-    _numbers: "tuple[Table, tuple[OutputColumn, ...], tuple[Mechanism, ...]]" = field(repr=False)
+    _numbers: "tuple[ReleasedRows, tuple[OutputColumn, ...], tuple[Mechanism, ...]]" = field(repr=False)
     _repeat: Repeat | None = field(repr=False)
 
     @property

@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from sfumato.kernel.certify import Certified, Mechanism
-from sfumato.kernel.gate import Released
-from sfumato.kernel.mechanisms.additive import DiscreteGaussian, DiscreteLaplace
+from sfumato.kernel.certify import Certified
+from sfumato.kernel.mechanisms.additive import Law
 from sfumato.kernel.mechanisms.found_bounds import BoundedSum
+from sfumato.kernel.mechanisms.protocol import Mechanism, Released
 from sfumato.plan.nodes import Magnitudes
 from sfumato.query.rewrite import FoundColumn, FoundMeanColumn, FoundSumColumn, KeyColumn, OutputColumn
 
@@ -37,7 +37,7 @@ def counted(count: Released) -> int:
     return count if isinstance(count, int) else count[0]
 
 
-def noise_of(mechanism: Mechanism, found: tuple[int, ...]) -> DiscreteLaplace | DiscreteGaussian:
+def noise_of(mechanism: Mechanism, found: tuple[int, ...]) -> Law:
     """What was added to the sum: it follows from the bounds that were found."""
     if not isinstance(mechanism, BoundedSum):
         raise TypeError("only a sum whose bounds are found has noise that depends on them")

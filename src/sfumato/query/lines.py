@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.kernel.certify import Mechanism
-from sfumato.kernel.mechanisms.additive import DiscreteGaussian, DiscreteLaplace
-from sfumato.kernel.mechanisms.ranks import BAR_ERROR, RankChoice
+from sfumato.kernel.mechanisms.additive import Additive, Law
+from sfumato.kernel.mechanisms.protocol import Mechanism
+from sfumato.kernel.mechanisms.ranks import RankChoice
 from sfumato.kernel.mechanisms.running import Strategy
+from sfumato.kernel.widths import BAR_ERROR, deviation, error
 from sfumato.plan.nodes import Grid
 from sfumato.query.rewrite import CdfColumn, HistogramColumn, QuantileColumn
 
@@ -97,7 +98,7 @@ def histogram(column: HistogramColumn, counts: tuple[int, ...]) -> list[dict[str
 
 def cdf(column: CdfColumn, answers: tuple[int, ...], mechanism: Mechanism) -> list[dict[str, float]]:
     """The share of rows up to each point, never falling, from 0 to 1."""
-    totals = running_totals(_strategy(column.cells, mechanism)) @ np.array(answers, dtype=np.float64)
+    totals = running_totals(_running(mechanism)[1]) @ np.array(answers, dtype=np.float64)
     shares = np.clip(_rising(totals / max(totals[-1], 1.0)), 0.0, 1.0)
     return [{"at": _edge(column, i + 1, -HALF), "share": float(share)} for i, share in enumerate(shares)]
 
@@ -112,25 +113,26 @@ def cdf_interval(cells: Grid, answers: tuple[int, ...], mechanism: Mechanism, co
 
     That noise is a sum of noises: its quantile lies between a normal one and that of one of them.
     """
-    if not isinstance(mechanism, DiscreteLaplace | DiscreteGaussian):
-        raise TypeError("running totals are noisy sums")
-    deviation = mechanism.deviation()
-    alone = mechanism.error(confidence) / deviation if deviation else 0.0
+    law, strategy = _running(mechanism)
+    one = deviation(law)
+    alone = error(law, confidence) / one if one else 0.0
     width = max(alone, NormalDist().inv_cdf((1 + confidence) / 2))
-    matrix = running_totals(_strategy(cells, mechanism))
+    matrix = running_totals(strategy)
     totals = (matrix @ np.array(answers, dtype=np.float64)).tolist()
     everybody = totals[-1]
     found = []
     for i in range(cells.size):
         share = min(max(totals[i] / max(everybody, 1.0), 0.0), 1.0)
-        noise = width * deviation * sqrt(float(((matrix[i] - share * matrix[-1]) ** 2).sum()))
+        noise = width * one * sqrt(float(((matrix[i] - share * matrix[-1]) ** 2).sum()))
         half = noise / everybody if everybody > noise else 1.0
         found.append((max(share - half, 0.0), min(share + half, 1.0)))
     return found
 
 
-def _strategy(cells: Grid, mechanism: Mechanism) -> Strategy:
-    return Strategy("tree" if isinstance(mechanism, DiscreteLaplace) else "roots", cells.size)
+def _running(mechanism: Mechanism) -> tuple[Law, Strategy]:
+    if not isinstance(mechanism, Additive) or mechanism.strategy is None:
+        raise TypeError("running totals are noisy sums of cells")
+    return mechanism.law, mechanism.strategy
 
 
 @lru_cache(maxsize=8)

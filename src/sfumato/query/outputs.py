@@ -5,9 +5,9 @@ from fractions import Fraction
 from math import sqrt
 from typing import Any
 
-from sfumato.kernel.certify import Mechanism
-from sfumato.kernel.gate import Released
-from sfumato.kernel.mechanisms.additive import DiscreteGaussian, DiscreteLaplace
+from sfumato.kernel.mechanisms.additive import Additive
+from sfumato.kernel.mechanisms.protocol import Mechanism, Released
+from sfumato.kernel.widths import deviation, error
 from sfumato.plan.lattice import Lattice
 from sfumato.plan.nodes import Grid
 from sfumato.query.found import counted, has_bounds, in_units, mean_of, noise_of, sum_of
@@ -50,16 +50,16 @@ class Noises:
 
     def __getitem__(self, measure: int) -> Noise:
         mechanism = self.mechanisms[measure]
-        if not isinstance(mechanism, DiscreteLaplace | DiscreteGaussian):
+        if not isinstance(mechanism, Additive):
             raise TypeError("a choice has no noise of its own")
         if measure not in self._known:
-            self._known[measure] = Noise(mechanism.error(self.confidence), mechanism.deviation())
+            self._known[measure] = Noise(error(mechanism.law, self.confidence), deviation(mechanism.law))
         return self._known[measure]
 
     def within(self, measure: int, found: tuple[int, ...]) -> Noise:
         """Of a sum whose bounds were found."""
-        noise = noise_of(self.mechanisms[measure], found)
-        return Noise(noise.error(self.confidence), noise.deviation())
+        law = noise_of(self.mechanisms[measure], found)
+        return Noise(error(law, self.confidence), deviation(law))
 
 
 def expected_error(column: OutputColumn, mechanisms: tuple[Mechanism, ...], confidence: float) -> float | None:
@@ -122,8 +122,8 @@ def interval_of(column: OutputColumn, row: tuple[Released, ...], noises: Noises)
         case QuantileColumn(measure=measure):
             return quantile_interval(column, numbers[measure], noises.mechanisms[measure], noises.confidence)
         case HistogramColumn(measure=measure):
-            error = noises[measure].error
-            return [(count - error, count + error) for count in numbers[measure]]
+            half = noises[measure].error
+            return [(count - half, count + half) for count in numbers[measure]]
         case CdfColumn(measure=measure, cells=cells):
             return cdf_interval(cells, numbers[measure], noises.mechanisms[measure], noises.confidence)
         case FoundSumColumn(measure=measure) | FoundMeanColumn(measure=measure) if not has_bounds(numbers[measure]):

@@ -17,6 +17,7 @@ from sfumato.errors import (
     policy_unknown,
     policy_wrong,
 )
+from sfumato.schema.allow import FAMILIES, Family, check_allowed
 from sfumato.schema.budget import Budget
 from sfumato.schema.columns import Category, Column, Date, Float, Identifier, Int, Text
 from sfumato.schema.given import as_path, check_version
@@ -32,6 +33,7 @@ SECTIONS = {
     "budget": ("epsilon", "delta"),
     "ledger": ("path", "anchor"),
     "limits": ("memory", "seconds", "threads"),
+    "allow": ("mechanisms",),
 }
 BESIDE = {"lookups": ("source", "key", "columns"), "tables": ("source", "columns")}
 COLUMN_TYPES: dict[str, tuple[Callable[..., Column], tuple[str, ...]]] = {
@@ -80,6 +82,7 @@ def load_policy(path: Path) -> Policy:
             columns=_columns(content.get("columns", {}), name),
             lookups=_lookups(content, path),
             tables=_tables(content, path),
+            allow=_allow(_section(content, "allow", name), name),
         )
     except SfumatoError as error:
         raise error if error.message.startswith(name) else policy_wrong(name, "the table", error) from None
@@ -166,6 +169,14 @@ def _limits(section: Mapping[str, Any], name: str) -> Limits:
         return Limits(**section)
     except SfumatoError as error:
         raise policy_wrong(name, "[limits]", error) from None
+
+
+def _allow(section: Mapping[str, Any], name: str) -> frozenset[Family]:
+    """All mechanisms, unless the owner names those that may be used."""
+    try:
+        return check_allowed(section.get("mechanisms", FAMILIES))
+    except SfumatoError as error:
+        raise policy_wrong(name, "[allow] mechanisms", error) from None
 
 
 def _columns(section: object, name: str) -> dict[str, Column]:

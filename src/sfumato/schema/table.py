@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from sfumato.errors import no_columns, unit_column_declared
+from sfumato.schema.allow import FAMILIES, Family, check_allowed
 from sfumato.schema.beside_wordings import column_ambiguous, not_declared_as, table_named_twice, tables_need_person
 from sfumato.schema.columns import Column, Identifier, check_columns
 from sfumato.schema.given import check_kind, check_mapping, check_name
@@ -19,6 +20,7 @@ class Schema:
     """A value that exists is valid: names are plain, and the unit id is no ordinary column.
 
     `spelt` says which columns other spellings mean after a join, in small letters; None when it is several.
+    `allow` are the families of mechanisms that answers may be made with.
     `texts` says from how many texts a sub-query puts a column together, `lengths` how many characters it may have.
     """
 
@@ -30,6 +32,7 @@ class Schema:
     spelt: Mapping[str, str | None] = field(default_factory=dict)
     texts: Mapping[str, int] = field(default_factory=dict)
     lengths: Mapping[str, int] = field(default_factory=dict)
+    allow: frozenset[Family] = frozenset(FAMILIES)
 
     def __post_init__(self) -> None:
         check_kind(self.unit, Unit, "unit", UNIT_EXAMPLE)
@@ -40,6 +43,7 @@ class Schema:
         for name, column in self.columns.items():
             if isinstance(self.unit, Person) and name == self.unit.id and not isinstance(column, Identifier):
                 raise unit_column_declared(name)
+        object.__setattr__(self, "allow", check_allowed(self.allow))
         self._check_beside()
         for part in ("columns", "lookups", "tables", "spelt", "texts", "lengths"):
             object.__setattr__(self, part, MappingProxyType(dict(getattr(self, part))))

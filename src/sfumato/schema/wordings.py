@@ -1,6 +1,8 @@
 """What declarations say of their parts."""
 
-from sfumato.errors import UsageError
+from collections.abc import Iterable
+
+from sfumato.errors import UsageError, did_you_mean, quoted
 
 
 def not_a_date(shown: str) -> UsageError:
@@ -35,4 +37,16 @@ def spend_too_small(least: str) -> UsageError:
     return UsageError(
         f"spend must be at least {least}: questions for next to nothing could be asked without end.",
         "Ask fewer questions at a larger spend, or several for one spend with ask_all.",
+    )
+
+
+def allow_unknown(name: str, known: Iterable[str]) -> UsageError:
+    known = list(known)
+    return UsageError(f'there is no mechanism "{name}".{did_you_mean(name, known)}', f"There are {quoted(known)}.")
+
+
+def allow_unusable() -> UsageError:
+    return UsageError(
+        "what is allowed must be a list of one mechanism or more.",
+        'Write it like ["additive", "ranks"], or leave it out: then all are allowed.',
     )

@@ -1,23 +1,24 @@
-"""Noise for integers: the two laws `ask` uses, each with its cost, its event record and its error quantile."""
+"""Noise added to integers: two laws with their prices, and the mechanism that adds one to all integers of a measure."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil, erfc, exp, expm1, inf, log, log1p, sqrt
+from math import isqrt
 
+from sfumato.errors import plan_refused
+from sfumato.kernel.cost import Currency, rho_of_pure
 from sfumato.kernel.entropy import Entropy
+from sfumato.kernel.mechanisms.protocol import Added, CellCounts, Event, Numbers, Released
+from sfumato.kernel.mechanisms.running import Strategy
 from sfumato.kernel.samplers import Integers, discrete_gaussian, discrete_laplace
-
-Event = dict[str, str]
-
-# Up to here quantiles of the discrete Gaussian are summed term by term; above, a continuous bound is as good.
-SMALL_DEVIATION = 1000.0
+from sfumato.schema.allow import Family
 
 
 @dataclass(frozen=True, slots=True)
 class DiscreteLaplace:
     """Adds k with probability proportional to exp(-|k| / scale) to every integer of a vector.
 
-    Claim: epsilon(Δ₁)-DP for a vector of integers whose L1 sensitivity is Δ₁.
+    Claim: l1/scale-DP for a vector of integers that one unit moves by at most l1 in L1 norm.
     Proof: docs/proofs/laplace-mechanism.md
     """
 
@@ -28,40 +29,25 @@ class DiscreteLaplace:
             raise ValueError("the scale of a discrete Laplace law is positive")
 
     @classmethod
-    def for_epsilon(cls, epsilon: Fraction, sensitivity: int) -> "DiscreteLaplace":
-        return cls(sensitivity / epsilon)
+    def for_epsilon(cls, epsilon: Fraction, l1: int) -> "DiscreteLaplace":
+        return cls(l1 / epsilon)
 
-    def epsilon(self, sensitivity: int) -> Fraction:
-        return sensitivity / self.scale
+    def cost(self, currency: Currency, l1: int) -> Fraction:
+        epsilon = l1 / self.scale
+        return epsilon if currency == "epsilon" else rho_of_pure(epsilon)
 
-    def rho(self, sensitivity: int) -> Fraction:
-        """Pure ε is ε²/2-zCDP."""
-        return self.epsilon(sensitivity) ** 2 / 2
-
-    def event(self, sensitivity: int) -> Event:
-        return {"mechanism": "discrete_laplace", "scale": str(self.scale), "sensitivity": str(sensitivity)}
+    def event(self, l1: int) -> Event:
+        return {"mechanism": "discrete_laplace", "scale": str(self.scale), "sensitivity": str(l1)}
 
     def draw(self, count: int, entropy: Entropy) -> Integers:
         return discrete_laplace(self.scale, count, entropy)
-
-    def deviation(self) -> float:
-        """The standard deviation."""
-        t = float(self.scale)
-        return sqrt(2 * exp(-1 / t)) / -expm1(-1 / t)
-
-    def error(self, confidence: float) -> int:
-        """The smallest k with P(|noise| <= k) >= confidence, up to a billionth of k."""
-        t = float(self.scale)
-        # P(|noise| > k) = 2 q^(k+1) / (1 + q)
-        bound = -t * (log((1 - confidence) / 2) + log1p(exp(-1 / t)))
-        return max(0, ceil(bound - 1e-9 * abs(bound)) - 1)
 
 
 @dataclass(frozen=True, slots=True)
 class DiscreteGaussian:
     """Adds k with probability proportional to exp(-k² / (2 variance)) to every integer of a vector.
 
-    Claim: rho(Δ₂)-zCDP for a vector of integers whose L2 sensitivity is Δ₂.
+    Claim: l2_squared/(2 variance)-zCDP for a vector of integers that one unit moves by at most √l2_squared in L2 norm.
     Proof: docs/proofs/gaussian-mechanism.md
     """
 
@@ -72,47 +58,99 @@ class DiscreteGaussian:
             raise ValueError("the variance of a discrete Gaussian law is positive")
 
     @classmethod
-    def for_rho(cls, rho: Fraction, sensitivity: int) -> "DiscreteGaussian":
-        return cls(sensitivity**2 / (2 * rho))
+    def for_rho(cls, rho: Fraction, *, l2_squared: int) -> "DiscreteGaussian":
+        return cls(l2_squared / (2 * rho))
 
-    def rho(self, sensitivity: int) -> Fraction:
-        return sensitivity**2 / (2 * self.variance)
+    def cost(self, currency: Currency, l2_squared: int) -> Fraction:
+        if currency != "rho":
+            raise plan_refused("Gaussian noise is not paid in epsilon")
+        return l2_squared / (2 * self.variance)
 
-    def event(self, sensitivity: int) -> Event:
-        return {"mechanism": "discrete_gaussian", "variance": str(self.variance), "sensitivity": str(sensitivity)}
+    def event(self, l2_squared: int) -> Event:
+        """A length that is a whole number is kept as such; of another the square, which is one."""
+        length = isqrt(l2_squared)
+        whole = length**2 == l2_squared
+        moved = {"sensitivity": str(length)} if whole else {"sensitivity_squared": str(l2_squared)}
+        return {"mechanism": "discrete_gaussian", "variance": str(self.variance), **moved}
 
     def draw(self, count: int, entropy: Entropy) -> Integers:
         return discrete_gaussian(self.variance, count, entropy)
 
-    def deviation(self) -> float:
-        """The standard deviation of the continuous law, which bounds that of the discrete one."""
-        return sqrt(float(self.variance))
 
-    def error(self, confidence: float) -> int:
-        """The smallest k with P(|noise| <= k) >= confidence (from deviation 1000 on, at most one too large)."""
-        sigma = self.deviation()
-        if sigma > SMALL_DEVIATION:
-            return ceil(_two_sided_normal(confidence) * sigma)
-        weights = [exp(-k * k / (2 * sigma * sigma)) for k in range(ceil(10 * sigma) + 10)]
-        total = 2 * sum(weights) - 1
-        covered = 1.0
-        k = 0
-        while covered < confidence * total and k + 1 < len(weights):
-            k += 1
-            covered += 2 * weights[k]
-        return k
+Law = DiscreteLaplace | DiscreteGaussian
 
 
-Mechanism = DiscreteLaplace | DiscreteGaussian
+@dataclass(frozen=True, slots=True)
+class Additive:
+    """Adds independent noise of one law to the number of every group, or to each of the counts of its cells.
 
+    Of running totals the counts are first added up by a `strategy`; l1 and l2_squared are of its answers.
+    Claim: costs what the law does, for all groups together, when one unit moves all their integers by at most l1 in L1
+    norm and √l2_squared in L2 norm.
+    """
 
-def _two_sided_normal(confidence: float) -> float:
-    """z with P(|N(0, 1)| <= z) = confidence, by bisection."""
-    low, high = 0.0, 40.0
-    for _ in range(80):
-        middle = (low + high) / 2
-        if erfc(middle / sqrt(2)) > 1 - confidence:
-            low = middle
+    law: Law
+    l1: int
+    l2_squared: int
+    cells: int | None = None  # of each group; None: it has one number
+    strategy: Strategy | None = None
+
+    def __post_init__(self) -> None:
+        if self.strategy is not None and self.strategy.size != self.cells:
+            raise ValueError("a strategy adds up all cells of a group")
+
+    @classmethod
+    def for_share(
+        cls,
+        share: Fraction,
+        currency: Currency,
+        l1: int,
+        l2_squared: int,
+        cells: int | None = None,
+        strategy: Strategy | None = None,
+    ) -> "Additive":
+        """Laplace noise that costs so much ε, or Gaussian noise that costs so much ρ."""
+        law: Law
+        if currency == "epsilon":
+            law = DiscreteLaplace.for_epsilon(share, l1)
         else:
-            high = middle
-    return high if confidence < 1 else inf
+            law = DiscreteGaussian.for_rho(share, l2_squared=l2_squared)
+        return cls(law, l1, l2_squared, cells, strategy)
+
+    @property
+    def family(self) -> Family:
+        return "additive" if self.strategy is None else "running"
+
+    def cost(self, currency: Currency) -> Fraction:
+        return self.law.cost(currency, self._moved)
+
+    def event(self) -> Event:
+        return self.law.event(self._moved)
+
+    def check(self, entry: Added) -> None:
+        if self.cells is None:
+            if type(entry) is not int:
+                raise plan_refused("the engine answered with something else than whole numbers")
+        elif not isinstance(entry, CellCounts) or not entry.fit(self.cells):
+            raise plan_refused("the engine answered with something else than cells")
+
+    def draw(self, entries: Sequence[Added], entropy: Entropy) -> list[Released]:
+        if self.cells is None:
+            noise = self.law.draw(len(entries), entropy).tolist()
+            numbers = [entry for entry in entries if isinstance(entry, int)]
+            return [number + drawn for number, drawn in zip(numbers, noise, strict=True)]
+        vectors = [self._measured(entry.dense(self.cells)) for entry in entries if isinstance(entry, CellCounts)]
+        width = len(vectors[0])
+        noise = self.law.draw(len(entries) * width, entropy).reshape(len(entries), width).tolist()
+        return [
+            tuple(value + drawn for value, drawn in zip(vector.tolist(), row, strict=True))
+            for vector, row in zip(vectors, noise, strict=True)
+        ]
+
+    def _measured(self, counts: Numbers) -> Numbers:
+        return counts if self.strategy is None else self.strategy.answers(counts)
+
+    @property
+    def _moved(self) -> int:
+        """The norm that the law's theorem speaks of."""
+        return self.l1 if isinstance(self.law, DiscreteLaplace) else self.l2_squared

@@ -1,8 +1,10 @@
 """Private choice among candidates by score: the exponential mechanism and permute-and-flip.
 
-`rate` is ε/(2Δ), or ε/Δ when all scores move the same way between neighbours (`monotone`).
+`rate` is ε/(2Δ), or ε/Δ when all scores move the same way between neighbours (`monotone`). Both are laws of one choice;
+`FrequencyChoice` chooses the most frequent cell of every group with one of them.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Context, Decimal, localcontext
 from fractions import Fraction
@@ -10,9 +12,12 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.errors import plan_refused
+from sfumato.kernel.cost import Currency, rho_of_pure, root_below
 from sfumato.kernel.entropy import Entropy
-from sfumato.kernel.mechanisms.additive import Event
+from sfumato.kernel.mechanisms.protocol import Added, CellCounts, Event, Released
 from sfumato.kernel.samplers import coins
+from sfumato.schema.allow import Family
 
 Alike = npt.NDArray[np.int64]
 Scores = npt.NDArray[np.float64] | npt.NDArray[np.int64]
@@ -62,7 +67,7 @@ class PermuteAndFlip(Choice):
     """
 
     def rho(self) -> Fraction:
-        return self.epsilon**2 / 2
+        return rho_of_pure(self.epsilon)
 
     def event(self) -> Event:
         return _event("permute_and_flip", self)
@@ -134,6 +139,58 @@ class Exponential(Choice):
                 if high >= sums[-1] and low >= sums[-2]:
                     return len(scores) - 1
             prefix, bits = (prefix << 64) | entropy.below(1 << 64), bits + 64
+
+
+@dataclass(frozen=True, slots=True)
+class FrequencyChoice:
+    """Chooses a cell with many rows in every group, by `law`, whose scores are rows: its ε is what one row costs.
+
+    Claim: l1·ε-DP when a unit has at most l1 rows in all groups. By the exponential law it is l2_squared·ε²/8-zCDP when
+    the squares of the rows that a unit has in each group add up to at most l2_squared; by permute-and-flip
+    (l1·ε)²/2-zCDP.
+    Proof: docs/proofs/exponential-mechanism.md, "Several groups".
+    """
+
+    law: PermuteAndFlip | Exponential
+    l1: int
+    l2_squared: int
+    cells: int
+
+    def __post_init__(self) -> None:
+        if self.law.sensitivity != 1 or not self.law.monotone:
+            # With a unit more no count falls, and one row is one step of its score.
+            raise ValueError("counts of rows move one way, by one a row")
+
+    @classmethod
+    def for_share(cls, share: Fraction, currency: Currency, l1: int, l2_squared: int, cells: int) -> "FrequencyChoice":
+        """Permute-and-flip that costs so much ε, or the exponential mechanism that costs at most so much ρ."""
+        one = Fraction(1)
+        if currency == "epsilon":
+            return cls(PermuteAndFlip(share / l1, one, monotone=True), l1, l2_squared, cells)
+        return cls(Exponential(root_below(8 * share / l2_squared), one, monotone=True), l1, l2_squared, cells)
+
+    @property
+    def family(self) -> Family:
+        return "choice"
+
+    def cost(self, currency: Currency) -> Fraction:
+        epsilon = self.l1 * self.law.epsilon
+        if currency == "epsilon":
+            return epsilon
+        return rho_of_pure(epsilon) if isinstance(self.law, PermuteAndFlip) else self.l2_squared * self.law.rho()
+
+    def event(self) -> Event:
+        """As one choice whose scores move by l1; where groups share the rows, with the square that tells so."""
+        whole = {"epsilon": str(self.l1 * self.law.epsilon), "sensitivity": str(self.l1)}
+        shared = {} if self.l2_squared == self.l1**2 else {"sensitivity_squared": str(self.l2_squared)}
+        return self.law.event() | whole | shared
+
+    def check(self, entry: Added) -> None:
+        if not isinstance(entry, CellCounts) or not entry.fit(self.cells):
+            raise plan_refused("the engine answered with something else than cells")
+
+    def draw(self, entries: Sequence[Added], entropy: Entropy) -> list[Released]:
+        return [self.law.draw(entry.dense(self.cells), entropy) for entry in entries if isinstance(entry, CellCounts)]
 
 
 def _event(mechanism: str, choice: Choice) -> Event:

@@ -2,171 +2,129 @@
 
 Two rounds in one release. The first adds noise to the number of rows in every cell of a public grid of magnitudes. All
 that follows from these noisy counts is post-processing: how far values reach, and the clamp that loses least to
-clipping and noise together. The second adds up what lies within that clamp and adds noise for it.
+clipping and noise together; `kernel.widths` works both out and is not believed. The second round adds up what lies
+within that clamp and adds noise for it.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
-from math import sqrt
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from sfumato.errors import plan_refused
 from sfumato.kernel.cost import Currency
 from sfumato.kernel.entropy import Entropy
-from sfumato.kernel.mechanisms.additive import DiscreteGaussian, DiscreteLaplace, Event
-from sfumato.kernel.mechanisms.ranks import Cells
-from sfumato.plan.nodes import Magnitudes
-
-Floats = npt.NDArray[np.float64]
-
-FAILURE = 1e-6  # the probability that a cell far beyond all rows is taken for one with rows
-NEAR = [2.0**-distance / 100 for distance in range(1, 21)]  # the same, for cells this far beyond one with rows
-WINDOWS = (1, 4, 16)  # how many cells are looked at together
-
-
-@dataclass(frozen=True, slots=True)
-class Weighed:
-    """How many rows lie in each cell of magnitudes and the sum of their values, in steps."""
-
-    cells: Cells
-    sums: tuple[int, ...]
-
-    def fit(self, magnitudes: Magnitudes) -> bool:
-        """Whether every sum is one of so many values of its cell's sign, none larger than the cell's edge."""
-        if not self.cells.fit(magnitudes.size) or len(self.sums) != len(self.cells.places):
-            return False
-        middle, edges = len(magnitudes.edges), (0, *magnitudes.edges)
-        return all(
-            type(total) is int
-            and abs(total) <= count * edges[abs(place - middle)]
-            and (total == 0 or (total > 0) == (place > middle))
-            for place, count, total in zip(
-                self.cells.places.tolist(), self.cells.counts.tolist(), self.sums, strict=True
-            )
-        )
-
-    def clamped(self, low: int, high: int, edges: tuple[int, ...]) -> int:
-        """The sum of all values clamped to [low, high]; both are edges or 0.
-
-        Claim: a row in a cell adds at most max(-low, high).
-        """
-        total, middle = 0, len(edges)
-        for place, count, found in zip(self.cells.places.tolist(), self.cells.counts.tolist(), self.sums, strict=True):
-            if place != middle:
-                most = high if place > middle else low
-                total += found if edges[abs(place - middle) - 1] <= abs(most) else count * most
-        return total
+from sfumato.kernel.mechanisms.additive import Additive, DiscreteLaplace, Law
+from sfumato.kernel.mechanisms.protocol import Added, Event, Released, Weighed
+from sfumato.kernel.widths import best_bounds, deviation
+from sfumato.schema.allow import Family
 
 
 @dataclass(frozen=True, slots=True)
 class BoundedSum:
-    """Releases (low, high, sum, beyond, counted): bounds and sum in steps, and of how many rows at most how many lie
-    beyond, as far as noisy counts tell.
+    """Releases (low, high, sum, beyond, counted) of every group: bounds and sum in steps, and of how many rows at most
+    how many lie beyond, as far as noisy counts tell.
 
     `counting` is the noise of the counts, `adding` what the sum may cost in the same currency.
-    Claim: epsilon()-DP, or rho()-zCDP, when a unit adds or removes at most `rows` rows in all cells of all groups, and
-    no row of a cell is larger than its edge.
+    Claim: costs what the counts do and `adding` besides, when a unit has at most l1 rows in all groups, the squares of
+    its rows in each group add up to at most l2_squared, and no row of a cell is larger than its edge; whatever bounds
+    `kernel.widths` names.
     Proof: docs/proofs/private-bounds.md
     """
 
-    counting: DiscreteLaplace | DiscreteGaussian
+    counting: Additive
     adding: Fraction
-    rows: int
     edges: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        if self.counting.cells != 2 * len(self.edges) + 1 or self.adding <= 0:
+            raise ValueError("rows are counted in every cell of magnitudes, and the sum has a price of its own")
 
     @classmethod
     def for_share(
-        cls, share: Fraction, currency: Currency, finding: Fraction, rows: int, edges: tuple[int, ...]
+        cls,
+        share: Fraction,
+        currency: Currency,
+        l1: int,
+        l2_squared: int,
+        edges: tuple[int, ...],
+        finding: Fraction,
     ) -> "BoundedSum":
+        """`finding` is the part of the share that the counts cost."""
         counts = finding * share
-        if currency == "epsilon":
-            return cls(DiscreteLaplace.for_epsilon(counts, rows), share - counts, rows, edges)
-        return cls(DiscreteGaussian.for_rho(counts, rows), share - counts, rows, edges)
+        counting = Additive.for_share(counts, currency, l1, l2_squared, cells=2 * len(edges) + 1)
+        return cls(counting, share - counts, edges)
 
-    def cost(self) -> Fraction:
+    @property
+    def currency(self) -> Currency:
+        return "epsilon" if isinstance(self.counting.law, DiscreteLaplace) else "rho"
+
+    @property
+    def family(self) -> Family:
+        return "found_bounds"
+
+    def cost(self, currency: Currency) -> Fraction:
         """Of both rounds: ε for Laplace noise, ρ for Gaussian noise."""
-        match self.counting:
-            case DiscreteLaplace() as laplace:
-                return laplace.epsilon(self.rows) + self.adding
-            case gaussian:
-                return gaussian.rho(self.rows) + self.adding
+        if currency != self.currency:
+            raise plan_refused(f"found bounds with this noise are not paid in {currency}")
+        return self.counting.cost(currency) + self.adding
 
     def event(self) -> Event:
-        price = "epsilon" if isinstance(self.counting, DiscreteLaplace) else "rho"
+        l1, l2_squared, price = self.counting.l1, self.counting.l2_squared, self.cost(self.currency)
+        shared = {} if l2_squared == l1**2 else {"rows_squared": str(l2_squared)}
         return {
             "mechanism": "bounded_sum",
-            "rows": str(self.rows),
-            price: str(self.cost()),
-            "counting": str(self.cost() - self.adding),
+            "rows": str(l1),
+            **shared,
+            self.currency: str(price),
+            "counting": str(price - self.adding),
             "adding": str(self.adding),
         }
 
-    def noise(self, most: int) -> DiscreteLaplace | DiscreteGaussian:
-        """The noise of a sum of values of at most this size; of none, that of the smallest size."""
-        sensitivity = self.rows * max(most, 1)
-        if isinstance(self.counting, DiscreteLaplace):
-            return DiscreteLaplace.for_epsilon(self.adding, sensitivity)
-        return DiscreteGaussian.for_rho(self.adding, sensitivity)
+    def check(self, entry: Added) -> None:
+        if not isinstance(entry, Weighed) or not entry.fit(self.edges):
+            raise plan_refused("the engine answered with something else than counts and sums of cells")
 
-    def draw(self, found: Weighed, entropy: Entropy) -> tuple[int, ...]:
-        """Needs: cells that fit."""
+    def noise(self, most: int) -> Law:
+        """The noise of a sum of values of at most this size; of none, that of the smallest size."""
+        size, counting = max(most, 1), self.counting
+        return Additive.for_share(self.adding, self.currency, counting.l1 * size, counting.l2_squared * size**2).law
+
+    def draw(self, entries: Sequence[Added], entropy: Entropy) -> list[Released]:
+        return [self.find(entry, entropy) for entry in entries if isinstance(entry, Weighed)]
+
+    def find(self, entry: Weighed, entropy: Entropy) -> tuple[int, ...]:
+        """Bounds and sum of one group. Needs: cells that fit."""
         size = 2 * len(self.edges) + 1
-        noisy = found.cells.dense(size) + self.counting.draw(size, entropy)
-        low, high, beyond, counted = self.bounds(np.asarray(noisy, dtype=np.float64))
+        noisy = entry.cells.dense(size) + self.counting.law.draw(size, entropy)
+        found = best_bounds(
+            np.asarray(noisy, dtype=np.float64), self.counting.law, self.edges, deviation(self.noise(1))
+        )
+        low, high, beyond, counted = self._safe(found)
         # From here on the data is used again, and only the numbers just released decide how.
-        total = found.clamped(low, high, self.edges) + int(self.noise(max(-low, high)).draw(1, entropy)[0])
+        total = clamped(entry, low, high, self.edges) + int(self.noise(max(-low, high)).draw(1, entropy)[0])
         return low, high, total, beyond, counted
 
-    def bounds(self, noisy: Floats) -> tuple[int, int, int, int]:
-        """The bounds that lose least, as far as noisy counts tell, and of how many rows at most how many lie beyond."""
-        middle, edges = len(self.edges), np.array(self.edges, dtype=np.float64)
-        sides = noisy[middle - 1 :: -1], noisy[middle + 1 :]
-        reach = [_reach(side, self.counting, len(noisy)) for side in sides]
-        far = max(reach)
-        if far == 0:
-            return 0, 0, 0, max(0, round(float(noisy[middle])))
-        middles = (edges + np.concatenate([[0.0], edges[:-1]])) / 2
-        excess = np.maximum(middles[None, :far] - edges[:far, None], 0.0)
-        lost = sum(np.maximum(excess[:, :cells] @ side[:cells], 0.0) for side, cells in zip(sides, reach, strict=True))
-        best = int(np.argmin(lost**2 + (edges[:far] * self._deviation()) ** 2))
-        ends = [min(best + 1, cells) for cells in reach]
-        low, high = (self.edges[end - 1] if end else 0 for end in ends)
-        seen = [side[end : cells + len(NEAR)] for side, end, cells in zip(sides, ends, reach, strict=True) if cells]
-        doubt = 2 * self.counting.deviation() * sqrt(sum(map(len, seen)))
-        beyond = sum(float(cells.sum()) for cells in seen) + doubt
-        counted = float(noisy[middle - reach[0] : middle + reach[1] + 1].sum())
-        return -low, high, max(0, round(beyond)), max(0, round(counted))
+    def _safe(self, found: Any) -> tuple[int, int, int, int]:
+        """What was worked out for accuracy, as numbers that can be used: a bound that is no edge of its side is 0.
 
-    def _deviation(self) -> float:
-        """Of the sum's noise, for values of size 1."""
-        if isinstance(self.counting, DiscreteLaplace):
-            return sqrt(2) * self.rows / float(self.adding)
-        return self.rows / sqrt(2 * float(self.adding))
+        Claim: the first is 0 or minus an edge, the second 0 or an edge, whatever was said.
+        """
+        low, high, beyond, counted = (number if type(number) is int else 0 for number in found)
+        return low if -low in self.edges else 0, high if high in self.edges else 0, beyond, counted
 
 
-def _reach(side: Floats, counting: DiscreteLaplace | DiscreteGaussian, cells: int) -> int:
-    """How many cells of a side, from the smallest values on, may hold rows.
+def clamped(entry: Weighed, low: int, high: int, edges: tuple[int, ...]) -> int:
+    """The sum of all values clamped to [low, high].
 
-    A cell is certain when noise does not explain its count, or that of it and those above it together: w noises stay
-    below √w times the bound for one. Beyond a certain cell less evidence is enough, the nearer the less.
+    Claim: a row in a cell adds at most max(-low, high).
+    Needs: low that is 0 or minus an edge, high that is 0 or an edge.
     """
-    certain, likely = _thresholds(counting, FAILURE / len(WINDOWS) / cells)
-    together = [np.convolve(side, np.ones(window))[window - 1 :] >= certain * sqrt(window) for window in WINDOWS]
-    reach = max(_last(found) for found in together)
-    while reach and (further := _last(side[reach : reach + len(likely)] >= likely[: len(side) - reach])):
-        reach += further
-    return reach
-
-
-def _last(found: npt.NDArray[np.bool_]) -> int:
-    """The number of places up to the last True, 0 if there is none."""
-    return int(np.flatnonzero(found)[-1]) + 1 if found.any() else 0
-
-
-@lru_cache(maxsize=64)
-def _thresholds(counting: DiscreteLaplace | DiscreteGaussian, failure: float) -> tuple[int, npt.NDArray[np.int64]]:
-    """Noise reaches the first with at most the given probability, and the others with those of NEAR."""
-    certain, *likely = (counting.error(1 - 2 * chance) + 1 for chance in (failure, *NEAR))
-    return certain, np.array(likely)
+    total, middle = 0, len(edges)
+    for place, count, found in zip(entry.cells.places.tolist(), entry.cells.counts.tolist(), entry.sums, strict=True):
+        if place != middle:
+            most = high if place > middle else low
+            total += found if edges[abs(place - middle) - 1] <= abs(most) else count * most
+    return total

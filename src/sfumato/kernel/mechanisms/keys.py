@@ -12,13 +12,14 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.errors import plan_refused
+from sfumato.kernel.cost import Currency, rho_of_pure
 from sfumato.kernel.entropy import Entropy, Words
-from sfumato.kernel.mechanisms.additive import Event
-
-Counts = npt.NDArray[np.int64]
+from sfumato.kernel.mechanisms.protocol import Event, Numbers
+from sfumato.schema.allow import Family
 
 WORD = 64
-FINENESS = 128  # every probability is rounded down by less than 2^-FINENESS of δ
+BITS_BEYOND_DELTA = 128  # every probability is rounded down by less than 2^-128 of δ
 LARGEST_EPSILON = Fraction(1024)  # a larger one is treated as this, which is safe
 MOST_UNITS = 1 << 20
 
@@ -28,6 +29,7 @@ class KeySelection:
     """Shows a key held by n units with probability π_n, independently of all other keys.
 
     Claim: (ε, δ)-DP for the set of keys shown, when a unit that holds at most `max_groups` keys is added or removed.
+    Not of a measure: it is drawn from the units of all groups, before what is measured in those that are shown.
     Exactly so: every π_n is a whole multiple of a power of two, and these very numbers meet the inequalities.
     Needs: counts of units, not of rows; a key that no unit holds is never shown.
     Proof: docs/proofs/key-selection.md (Desfontaines, Voss, Gipson, Mandayam 2022).
@@ -41,6 +43,16 @@ class KeySelection:
         if not (self.epsilon > 0 and 0 < self.delta < 1 and self.max_groups >= 1):
             raise ValueError("key selection has a positive epsilon, a delta between 0 and 1, and at least one group")
 
+    @property
+    def family(self) -> Family:
+        return "keys"
+
+    def cost(self, currency: Currency) -> Fraction:
+        """(ε, δ)-DP is ε²/2-zCDP apart from δ, which is paid beside it; it is never pure."""
+        if currency != "rho":
+            raise plan_refused("finding keys is not paid in epsilon")
+        return rho_of_pure(self.epsilon)
+
     def event(self) -> Event:
         return {
             "mechanism": "key_selection",
@@ -51,34 +63,34 @@ class KeySelection:
 
     def probability(self, units: int) -> Fraction:
         """π_n, exactly as it is drawn."""
-        return self._table().probability(units)
+        return self._chances().probability(units)
 
     def units_for(self, probability: Fraction) -> int:
         """The smallest number of units whose key is shown with at least this probability."""
-        table = self._table()
-        return bisect_left(table.numerators, probability * 2**table.bits)
+        chances = self._chances()
+        return bisect_left(chances.numerators, probability * 2**chances.bits)
 
-    def draw(self, units: Counts, entropy: Entropy) -> npt.NDArray[np.bool_]:
+    def draw(self, units: Numbers, entropy: Entropy) -> npt.NDArray[np.bool_]:
         """For each key, by the number of its units, whether to show it.
 
         Claim: exact; reads one word a key, whatever the counts are, and more bits with probability 2^-64.
         """
-        table = self._table()
-        places = np.clip(units, 0, table.certain)
-        words, heads = entropy.words(len(places)), table.heads[places]
-        sure = places == table.certain
+        chances = self._chances()
+        places = np.clip(units, 0, chances.certain)
+        words, heads = entropy.words(len(places)), chances.heads[places]
+        sure = places == chances.certain
         shown: npt.NDArray[np.bool_] = sure | (words < heads)
-        tail = table.bits - WORD
+        tail = chances.bits - WORD
         for index in np.flatnonzero(~sure & (words == heads)):
-            shown[index] = entropy.below(1 << tail) < table.numerators[places[index]] & ((1 << tail) - 1)
+            shown[index] = entropy.below(1 << tail) < chances.numerators[places[index]] & ((1 << tail) - 1)
         return shown
 
-    def _table(self) -> "Table":
-        return _table(self.epsilon, self.delta, self.max_groups)
+    def _chances(self) -> "Chances":
+        return _chances(self.epsilon, self.delta, self.max_groups)
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class Chances:
     """π_n = numerators[n] / 2^bits for n up to `certain`, the first that is 1; `heads` are their first 64 bits."""
 
     bits: int
@@ -94,13 +106,13 @@ class Table:
 
 
 @lru_cache(maxsize=64)
-def _table(epsilon: Fraction, delta: Fraction, max_groups: int) -> Table:
+def _chances(epsilon: Fraction, delta: Fraction, max_groups: int) -> Chances:
     """π_0 = 0, π_n = min(E π + δ', 1 - (1 - π - δ') / E, 1) with π = π_(n-1), E <= e^(ε/L), every step rounded down.
 
     Claim: π_n <= e^(ε/L) π_(n-1) + δ', 1 - π_(n-1) <= e^(ε/L) (1 - π_n) + δ', and π never falls; all three exactly.
     Proof: docs/proofs/key-selection.md, "Rounding".
     """
-    bits = FINENESS + (max_groups * delta.denominator // delta.numerator).bit_length()
+    bits = BITS_BEYOND_DELTA + (max_groups * delta.denominator // delta.numerator).bit_length()
     one, chance = 1 << bits, chance_below(delta, max_groups, bits)
     growth = growth_below(epsilon / max_groups, bits)
     numerators = [0]
@@ -111,7 +123,7 @@ def _table(epsilon: Fraction, delta: Fraction, max_groups: int) -> Table:
         numerators.append(min((shown * growth >> bits) + chance, one + (-hidden << bits) // growth, one))
     heads = np.array([min(numerator >> (bits - WORD), 2**WORD - 1) for numerator in numerators], dtype=np.uint64)
     heads.flags.writeable = False
-    return Table(bits, tuple(numerators), heads)
+    return Chances(bits, tuple(numerators), heads)
 
 
 def growth_below(epsilon: Fraction, bits: int) -> int:

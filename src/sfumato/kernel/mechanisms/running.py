@@ -6,18 +6,16 @@ Proof: docs/proofs/running-totals.md
 
 from dataclasses import dataclass
 from functools import lru_cache
-from math import isqrt
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
-Numbers = npt.NDArray[np.int64]
+from sfumato.kernel.mechanisms.protocol import Numbers
 
 FINENESS = 1 << 16  # coefficients are rounded to multiples of 1/FINENESS, before anything is measured
 FANOUT = 16
 FLAT = 32  # so few cells are best counted one by one
-MOST_CELLS = 1 << 10
+MOST_RUNNING = 1 << 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +26,8 @@ class Strategy:
     size: int
 
     def __post_init__(self) -> None:
-        if not 1 <= self.size <= MOST_CELLS:
-            raise ValueError(f"running totals are of 1 to {MOST_CELLS} cells")
+        if not 1 <= self.size <= MOST_RUNNING:
+            raise ValueError(f"running totals are of 1 to {MOST_RUNNING} cells")
 
     @property
     def most(self) -> int:
@@ -37,10 +35,9 @@ class Strategy:
         return int(_roots(self.size).sum()) if self.kind == "roots" else len(self.blocks())
 
     @property
-    def spread(self) -> int:
-        """The largest Euclidean length of a column, rounded up."""
-        squared = int((_roots(self.size) ** 2).sum()) if self.kind == "roots" else len(self.blocks())
-        return isqrt(squared - 1) + 1
+    def spread_squared(self) -> int:
+        """The largest sum of squares in a column: the square of its Euclidean length, exactly."""
+        return int((_roots(self.size) ** 2).sum()) if self.kind == "roots" else len(self.blocks())
 
     def blocks(self) -> tuple[int, ...]:
         """How many cells a block has at each level of the tree, the finest first; the whole line is no block."""

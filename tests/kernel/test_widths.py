@@ -1,0 +1,255 @@
+"""How wide noise is, against the exact probabilities; and that nothing it says can move a claim."""
+
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from math import inf, nan, sqrt
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from sfumato.kernel import widths
+from sfumato.kernel.mechanisms import found_bounds, ranks
+from sfumato.kernel.mechanisms.additive import Additive, DiscreteGaussian, DiscreteLaplace
+from sfumato.kernel.mechanisms.found_bounds import BoundedSum
+from sfumato.kernel.mechanisms.ranks import FARTHEST, RankChoice, safe
+from sfumato.kernel.widths import SMALL_DEVIATION, RankWidths, deviation, error
+from tests.entropy import SeededEntropy
+from tests.kernel import test_found_bounds as found
+from tests.kernel import test_ranks as ranked
+from tests.kernel.laws import (
+    PRECISE,
+    chi_square,
+    exp_minus,
+    gaussian_total,
+    gaussian_weight,
+    laplace_tail,
+    mutant,
+)
+
+F = Fraction
+CONFIDENCES = [0.01, 0.3, 0.5, 0.8, 0.9, 0.95, 0.99, 0.999, 0.999999, 1 - 1e-12]
+
+
+# ---- spread ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("scale", [Fraction(1, 10), Fraction(1), Fraction(100, 3), Fraction(10**6)])
+def test_laplace_deviation(scale: Fraction) -> None:
+    with localcontext(PRECISE):
+        q = exp_minus(1 / scale)
+        exactly = float((2 * q).sqrt() / (1 - q))
+    assert deviation(DiscreteLaplace(scale)) == pytest.approx(exactly, rel=1e-12)
+    if scale == 1:
+        total = 2 * sum(k * k * float(exp_minus(k)) for k in range(1, 100))
+        assert exactly == pytest.approx(sqrt(total * float((1 - q) / (1 + q))), rel=1e-12)
+
+
+@pytest.mark.parametrize("variance", [Fraction(1, 10), Fraction(1), Fraction(100)])
+def test_gaussian_deviation_bounds_the_discrete_one(variance: Fraction) -> None:
+    total = gaussian_total(variance)
+    exactly = sqrt(2 * sum(k * k * float(gaussian_weight(variance, k) / total) for k in range(1, 200)))
+    claimed = deviation(DiscreteGaussian(variance))
+    assert claimed == sqrt(float(variance))
+    assert exactly <= claimed * (1 + 1e-12)
+
+
+# ---- error -------------------------------------------------------------------------------------------------
+
+
+def is_laplace_quantile(scale: Fraction, confidence: float, k: int) -> bool:
+    """P(|X| <= k) >= c and P(|X| <= k - 1) < c."""
+    with localcontext(PRECISE):
+        allowed = 1 - Decimal(confidence)
+        return 2 * laplace_tail(scale, k + 1) <= allowed and (k == 0 or 2 * laplace_tail(scale, k) > allowed)
+
+
+def is_gaussian_quantile(variance: Fraction, confidence: float, k: int) -> bool:
+    with localcontext(PRECISE):
+        needed = Decimal(confidence) * gaussian_total(variance)
+        covered = sum((2 * gaussian_weight(variance, j) for j in range(1, k)), Decimal(1))
+        last = 2 * gaussian_weight(variance, k)
+        return covered + last >= needed and covered < needed if k else needed <= 1
+
+
+@pytest.mark.parametrize("confidence", CONFIDENCES)
+@pytest.mark.parametrize(
+    "scale", [Fraction(1, 10), Fraction(1, 2), Fraction(1), Fraction(10, 3), Fraction(40), Fraction(1000)]
+)
+def test_laplace_error_is_the_smallest(scale: Fraction, confidence: float) -> None:
+    assert is_laplace_quantile(scale, confidence, error(DiscreteLaplace(scale), confidence))
+
+
+@pytest.mark.parametrize("scale", [Fraction(10**9), Fraction(10) ** 30])
+@pytest.mark.parametrize("confidence", [0.5, 0.95, 0.999])
+def test_laplace_error_of_large_scales(scale: Fraction, confidence: float) -> None:
+    k = error(DiscreteLaplace(scale), confidence)
+    with localcontext(PRECISE):
+        for near, covered in ((Decimal(1) - Decimal("1e-8"), False), (Decimal(1) + Decimal("1e-8"), True)):
+            missed = 2 * laplace_tail(scale, int(k * near) + 1)
+            assert (missed <= 1 - Decimal(confidence)) is covered
+
+
+@pytest.mark.parametrize("confidence", CONFIDENCES)
+@pytest.mark.parametrize(
+    "variance", [Fraction(1, 10), Fraction(1, 2), Fraction(1), Fraction(10, 3), Fraction(40), Fraction(1000)]
+)
+def test_gaussian_error_is_the_smallest(variance: Fraction, confidence: float) -> None:
+    assert is_gaussian_quantile(variance, confidence, error(DiscreteGaussian(variance), confidence))
+
+
+@pytest.mark.parametrize("confidence", [0.5, 0.95, 0.999])
+def test_gaussian_error_of_large_deviations_is_at_most_one_too_large(confidence: float) -> None:
+    for sigma in (SMALL_DEVIATION + 1, 12345.678, 10.0**9):
+        k = error(DiscreteGaussian(Fraction(sigma) ** 2), confidence)
+        # The discrete law and the rounded continuous one differ by less than 1e-100 here.
+        assert 2 * stats.norm.cdf((k + 0.5) / sigma) - 1 >= confidence
+        assert 2 * stats.norm.cdf((k - 1.5) / sigma) - 1 < confidence
+
+
+def test_gaussian_error_has_no_step_where_the_method_changes() -> None:
+    for confidence in (0.5, 0.95, 0.999):
+        below = error(DiscreteGaussian(Fraction(SMALL_DEVIATION) ** 2), confidence)
+        above = error(DiscreteGaussian(Fraction(SMALL_DEVIATION) ** 2 + 1), confidence)
+        assert below <= above <= below + 1
+
+
+def test_gaussian_error_ends_even_for_a_confidence_no_double_can_reach() -> None:
+    assert error(DiscreteGaussian(Fraction(1)), 1.0) < 30
+    assert widths._two_sided_normal(1.0) == inf
+
+
+def test_an_error_covers_the_share_of_draws_it_claims() -> None:
+    for mechanism in (
+        DiscreteLaplace(Fraction(20)),
+        DiscreteGaussian(Fraction(300)),
+        DiscreteGaussian(Fraction(10**7)),
+    ):
+        draws = np.abs(mechanism.draw(200_000, SeededEntropy("cover")))
+        for confidence in (0.5, 0.9, 0.99):
+            inside = int((draws <= error(mechanism, confidence)).sum())
+            assert inside >= 200_000 * confidence - 6 * sqrt(200_000 * confidence * (1 - confidence))
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("log1p(exp(-1 / t))", "0"),
+        ("log((1 - confidence) / 2)", "log(1 - confidence)"),
+        ("1e-9 * abs(bound)) - 1", "1e-9 * abs(bound))"),
+    ],
+)
+def test_twins_of_the_laplace_error_are_caught(old: str, new: str) -> None:
+    twin = mutant(widths, old, new)
+    cases = [(scale, confidence) for scale in (Fraction(1, 2), Fraction(40)) for confidence in CONFIDENCES]
+    assert not all(
+        is_laplace_quantile(scale, confidence, twin.error(DiscreteLaplace(scale), confidence))
+        for scale, confidence in cases
+    )
+
+
+def test_a_twin_of_the_gaussian_error_is_caught() -> None:
+    twin = mutant(widths, "total = 2 * sum(weights) - 1", "total = 2 * sum(weights)")
+    assert not all(
+        is_gaussian_quantile(Fraction(1), c, twin.error(DiscreteGaussian(Fraction(1)), c)) for c in CONFIDENCES
+    )
+
+
+# ---- not believed ------------------------------------------------------------------------------------------
+
+NONSENSE: list[Any] = [10**30, -(10**30), nan, inf, 7.5, F(1, 2), "rows", None, True, np.int64(3), [1]]
+
+
+@pytest.mark.parametrize("said", NONSENSE)
+def test_a_number_of_rows_is_made_safe(said: Any) -> None:
+    assert type(safe(said)) is int
+    assert -FARTHEST <= safe(said) <= FARTHEST
+    assert (safe(5), safe(-5)) == (5, -5)
+
+
+def test_widths_of_ranks_are_told_nothing_but_parameters() -> None:
+    """What they say is one number for all tables; so it may be anything."""
+    assert set(RankWidths.__dataclass_fields__) == {"nodes", "estimates", "bars", "positions", "candidates"}
+
+
+@pytest.fixture(params=range(len(NONSENSE)), ids=[repr(said) for said in NONSENSE])
+def misled(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lines of two parts a cell, whose widths are nonsense."""
+    said = [NONSENSE[(request.param + shift) % len(NONSENSE)] for shift in range(3)]
+    ranked._coarse(monkeypatch, ranks)
+    monkeypatch.setattr(RankWidths, "rows_of", lambda _self, _place: tuple(said))
+
+
+@pytest.mark.usefixtures("misled")
+def test_nonsense_moves_no_claim_of_ranks() -> None:
+    for levels, size, rows in ((ranked.MEDIAN, 2, 1), ((F(1, 10),), 1, 2)):
+        excess = ranked.excess(ranked.choice(levels, size, rows), ranked.one_group(size, 3, rows))
+        assert max(excess) <= ranked.ROUNDING
+    assert max(ranked.excess(ranked.choice(ranked.TWO, 2, 1), ranked.one_group(2, 2, 1), bars=False)) <= ranked.ROUNDING
+
+
+@pytest.mark.usefixtures("misled")
+def test_draws_misled_by_nonsense_follow_the_law_that_was_checked() -> None:
+    mechanism, counts = ranked.choice(ranked.MEDIAN, 2, 1, epsilon=3, bar=3), (4, 2)
+    expected, entropy = ranked.law(mechanism, counts), SeededEntropy("misled")
+    seen = dict.fromkeys(expected, 0)
+    with np.errstate(over="raise", invalid="raise"):
+        for _ in range(1_500):
+            seen[mechanism.choose(ranked.cells(counts), entropy)] += 1
+    assert chi_square(list(seen.values()), [float(chance) for chance in expected.values()]) > 1e-6
+
+
+def test_a_twin_that_believes_a_width_fails_where_the_score_overflows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(RankWidths, "rows_of", lambda _self, _place: (0, 10**30, 0))
+    twin = mutant(ranks, "return min(max(rows, -FARTHEST), FARTHEST) if type(rows) is int else 0", "return rows")
+    with pytest.raises((OverflowError, ValueError, TypeError)):
+        ranked.choice(ranked.MEDIAN, 2, module=twin).choose(ranked.cells((4, 2)), SeededEntropy("twin"))
+    assert RankChoice.for_share(F(1), "rho", 1, 1, ranked.MEDIAN, 2).choose(ranked.cells((4, 2)), SeededEntropy("safe"))
+
+
+BOUNDS: list[tuple[Any, ...]] = [
+    (2, -2, 3, 3),  # of the wrong signs
+    (2, 1, 3, 3),
+    (-3, 3, 3, 3),  # no edges
+    (-(10**40), 10**40, -5, 10**40),
+    (nan, inf, nan, -inf),
+    (-2.0, 2.0, 0.5, 1.5),
+    (np.int64(-2), np.int64(2), np.int64(1), None),
+    ("-2", "2", "", ""),
+    (True, True, True, True),
+    (-1, 2, 0, 0),  # as good as any
+]
+
+
+@pytest.mark.parametrize("said", BOUNDS)
+def test_bounds_are_edges_of_their_side_or_nothing(said: tuple[Any, ...]) -> None:
+    low, high, *rest = found.tiny()._safe(said)
+    assert -low in (0, 1, 2)
+    assert high in (0, 1, 2)
+    assert all(type(number) is int for number in (low, high, *rest))
+
+
+@pytest.mark.parametrize("said", BOUNDS)
+def test_nonsense_moves_no_claim_of_found_bounds(said: tuple[Any, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(found_bounds, "best_bounds", lambda *_: said)
+    for more, less in [*found.NEIGHBOURS, ((-2, -2, -2), (-2, -2))]:
+        laws = [found.law(values, lambda made, _, __: made._safe(said), near=more) for values in (more, less)]
+        assert max(found.worst(*laws), found.worst(*reversed(laws))) <= 6 + 1e-9
+    chances = dict[Any, float]()
+    for (_, low, high, *_, total), chance in found.law((2, 2, 2), lambda made, _, __: made._safe(said)).items():
+        chances[low, high, total] = chances.get((low, high, total), 0.0) + chance
+    assert found.p_value(found.tiny(), chances) > 1e-6
+
+
+def test_a_bound_of_the_wrong_sign_would_move_the_claim() -> None:
+    """The control: noise for values up to 1, and values down to -2 in the sum."""
+    laws = [found.law(values, lambda *_: (2, 1), near=(-2,) * 3) for values in ((-2,) * 3, (-2,) * 2)]
+    assert max(found.worst(*laws), found.worst(*reversed(laws))) > 7
+
+
+def test_an_answer_that_is_no_answer_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(found_bounds, "best_bounds", lambda *_: (0, 1))
+    made = BoundedSum(Additive(DiscreteLaplace(F(1)), 1, 1, 5), F(1), found.TINY)
+    with pytest.raises(ValueError, match="unpack"):
+        made.find(found.weighed([]), SeededEntropy("short"))
