@@ -1,0 +1,62 @@
+"""Lets a file keep a log instead of a journal, without SQLite: that would need a lock which a guard keeps from it.
+
+A ledger is made with a log. Without one are files that are there and empty, and copies that SQLite itself has made.
+"""
+
+import os
+import sqlite3
+from contextlib import closing
+
+from sfumato.errors import ledger_unreadable
+from sfumato.ledger.disk import force
+from sfumato.ledger.layout import WRITE_AHEAD, is_laid_out
+
+HEADER, BEGINNING = 100, b"SQLite format 3\0"
+FORMATS, CHANGES, SIZE_VALID_FOR = slice(18, 20), slice(24, 28), slice(92, 96)  # where they are in a header
+
+
+def keeps_log(descriptor: int) -> bool:
+    """Also of what is no file of SQLite's: that is for SQLite to say."""
+    header = os.pread(descriptor, HEADER, 0)
+    is_file = len(header) == HEADER and header.startswith(BEGINNING)
+    return bool(header) and not (is_file and header[FORMATS][1] < WRITE_AHEAD[1])
+
+
+def switch(descriptor: int, path: str) -> None:
+    """Needs: nobody else who reads or writes the file, and no journal beside it.
+
+    Claim: the file holds what it held, and keeps a log; whoever has read it before notices that it has changed. One
+    that is not laid out like a ledger is left as it is.
+    """
+    content = os.pread(descriptor, os.fstat(descriptor).st_size, 0)
+    if content:
+        _compare(content, path)
+    os.pwrite(descriptor, _switched(content[:HEADER]) if content else _blank(), 0)
+    force(descriptor)
+
+
+def _compare(content: bytes, path: str) -> None:
+    """In memory, where SQLite has nothing to obey and nothing to change."""
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        try:
+            connection.deserialize(content)
+            is_laid_out(connection, path)
+        except (sqlite3.Error, OverflowError) as error:
+            raise ledger_unreadable(path) from error
+
+
+def _switched(header: bytes) -> bytes:
+    changed = bytearray(header)
+    changes = (int.from_bytes(header[CHANGES]) + 1) % (1 << 32)
+    changed[FORMATS], changed[CHANGES] = WRITE_AHEAD, changes.to_bytes(4)
+    if header[CHANGES] == header[SIZE_VALID_FOR]:  # else the size in the header is an old one, and must not be believed
+        changed[SIZE_VALID_FOR] = changed[CHANGES]
+    return bytes(changed)
+
+
+def _blank() -> bytes:
+    """One page with nothing in it: written whole or not at all, and laid out by SQLite."""
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        connection.execute("PRAGMA user_version = 0")
+        content = connection.serialize()
+    return content[: FORMATS.start] + WRITE_AHEAD + content[FORMATS.stop :]
