@@ -3,6 +3,7 @@
 A ledger is made with a log. Without one are files that are there and empty, and copies that SQLite itself has made.
 """
 
+import errno
 import os
 import sqlite3
 from contextlib import closing
@@ -12,6 +13,7 @@ from sfumato.ledger.disk import force
 from sfumato.ledger.layout import WRITE_AHEAD, is_laid_out
 
 HEADER, BEGINNING = 100, b"SQLite format 3\0"
+EMPTY = 1  # or less: on some systems SQLite writes a byte into an empty file, and takes such a one for empty
 FORMATS, CHANGES, SIZE_VALID_FOR = slice(18, 20), slice(24, 28), slice(92, 96)  # where they are in a header
 
 
@@ -19,7 +21,7 @@ def keeps_log(descriptor: int) -> bool:
     """Also of what is no file of SQLite's: that is for SQLite to say."""
     header = os.pread(descriptor, HEADER, 0)
     is_file = len(header) == HEADER and header.startswith(BEGINNING)
-    return bool(header) and not (is_file and header[FORMATS][1] < WRITE_AHEAD[1])
+    return len(header) > EMPTY and not (is_file and header[FORMATS][1] < WRITE_AHEAD[1])
 
 
 def switch(descriptor: int, path: str) -> None:
@@ -29,9 +31,11 @@ def switch(descriptor: int, path: str) -> None:
     that is not laid out like a ledger is left as it is.
     """
     content = os.pread(descriptor, os.fstat(descriptor).st_size, 0)
-    if content:
+    if len(content) > EMPTY:
         _compare(content, path)
-    os.pwrite(descriptor, _switched(content[:HEADER]) if content else _blank(), 0)
+    beginning = _switched(content[:HEADER]) if len(content) > EMPTY else _blank()
+    if os.pwrite(descriptor, beginning, 0) != len(beginning):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     force(descriptor)
 
 
