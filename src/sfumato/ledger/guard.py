@@ -13,12 +13,12 @@ when no other descriptor of that file is open here.
 import errno
 import fcntl
 import os
-import sqlite3
 import struct
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import RLock
+from typing import Protocol, TypeVar
 
 from sfumato.errors import ledger_unwritable
 from sfumato.ledger.disk import patiently
@@ -33,6 +33,15 @@ Identity = tuple[int, int]
 Descriptor = tuple[int, Identity]
 
 
+class Closable(Protocol):
+    """A connection of SQLite's; nothing else is asked of it here."""
+
+    def close(self) -> None: ...
+
+
+Connected = TypeVar("Connected", bound=Closable)
+
+
 @dataclass(slots=True)
 class Guard:
     """Of one file, by its device and number. Needs: for each `hold`, one `let_go`, after the connection was closed."""
@@ -42,7 +51,7 @@ class Guard:
     is_held: bool = False
     descriptors: list[int] = field(default_factory=list)
 
-    def connect(self, connect: Callable[[], sqlite3.Connection], place: Path, path: Path) -> sqlite3.Connection:
+    def connect(self, connect: Callable[[], Connected], place: Path, path: Path) -> Connected:
         """Claim: the connection is to the file that is guarded. Needs: nothing was executed on it yet."""
         if self.file is None:
             return connect()
@@ -57,7 +66,7 @@ class Guard:
             raise ledger_unwritable(str(path)) from error
         raise ledger_swapped(str(path))
 
-    def _is_of(self, connection: sqlite3.Connection, before: set[Descriptor], place: Path) -> bool:
+    def _is_of(self, connection: Closable, before: set[Descriptor], place: Path) -> bool:
         """Whether SQLite has opened the file that is guarded; else the connection is closed.
 
         Where no descriptor is new, SQLite uses one that it kept of an earlier connection to a file of this process,

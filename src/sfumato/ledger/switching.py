@@ -5,12 +5,9 @@ A ledger is made with a log. Without one are files that are there and empty, and
 
 import errno
 import os
-import sqlite3
-from contextlib import closing
 
-from sfumato.errors import ledger_unreadable
 from sfumato.ledger.disk import force
-from sfumato.ledger.layout import WRITE_AHEAD, is_laid_out
+from sfumato.ledger.layout import WRITE_AHEAD, blank, compare_content
 
 HEADER, BEGINNING = 100, b"SQLite format 3\0"
 EMPTY = 1  # or less: on some systems SQLite writes a byte into an empty file, and takes such a one for empty
@@ -32,21 +29,11 @@ def switch(descriptor: int, path: str) -> None:
     """
     content = os.pread(descriptor, os.fstat(descriptor).st_size, 0)
     if len(content) > EMPTY:
-        _compare(content, path)
-    beginning = _switched(content[:HEADER]) if len(content) > EMPTY else _blank()
+        compare_content(content, path)
+    beginning = _switched(content[:HEADER]) if len(content) > EMPTY else blank()
     if os.pwrite(descriptor, beginning, 0) != len(beginning):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     force(descriptor)
-
-
-def _compare(content: bytes, path: str) -> None:
-    """In memory, where SQLite has nothing to obey and nothing to change."""
-    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
-        try:
-            connection.deserialize(content)
-            is_laid_out(connection, path)
-        except (sqlite3.Error, OverflowError) as error:
-            raise ledger_unreadable(path) from error
 
 
 def _switched(header: bytes) -> bytes:
@@ -56,11 +43,3 @@ def _switched(header: bytes) -> bytes:
     if header[CHANGES] == header[SIZE_VALID_FOR]:  # else the size in the header is an old one, and must not be believed
         changed[SIZE_VALID_FOR] = changed[CHANGES]
     return bytes(changed)
-
-
-def _blank() -> bytes:
-    """One page with nothing in it: written whole or not at all, and laid out by SQLite."""
-    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
-        connection.execute("PRAGMA user_version = 0")
-        content = connection.serialize()
-    return content[: FORMATS.start] + WRITE_AHEAD + content[FORMATS.stop :]
