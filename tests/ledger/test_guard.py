@@ -382,6 +382,17 @@ def test_whoever_has_read_the_file_before_notices_that_it_keeps_a_log(path: Path
         assert other.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
 
 
+def test_whoever_has_read_the_file_before_reads_it_anew(path: Path) -> None:
+    """Also where the log has come and gone meanwhile: what was read is compared by the counter of changes alone."""
+    with closing(sqlite3.connect(without_log(path), isolation_level=None)) as other:
+        assert other.execute("SELECT count(*) FROM entry").fetchone() == (1,)
+        assert other.execute("PRAGMA journal_mode").fetchone() == ("delete",)
+        held = guard.hold(path, path, 1)
+        held.let_go()
+        assert other.execute("SELECT count(*) FROM entry").fetchone() == (1,)
+        assert other.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+
+
 def test_a_file_that_somebody_reads_is_not_switched(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(chain_module, "WAIT_SECONDS", 0.1)
     with closing(sqlite3.connect(without_log(path), isolation_level=None)) as other:

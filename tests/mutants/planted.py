@@ -456,7 +456,7 @@ PLANTED = (
         "connection-crosses-a-fork",
         "ledger/chain.py",
         "        with suppress(sqlite3.Error):\n            self._disconnect()\n",
-        "",
+        "        pass\n",
         "what a forked child charged and showed is lost when its parent closes",
         ("tests/ledger/test_forks.py",),
     ),
