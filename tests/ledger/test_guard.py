@@ -324,7 +324,7 @@ def test_where_nothing_can_be_compared_nothing_is_opened(
             patched.setattr(os, "listdir", refused)
         with pytest.raises(LedgerDamaged, match="cannot be written"):
             held.connect(connect, path, path)
-    held.let_go()
+        held.let_go()
 
 
 # ---- others who hold the file
@@ -414,6 +414,11 @@ def test_a_journal_that_is_there_by_then_is_refused(path: Path, monkeypatch: pyt
         Chain(path).verify()
     assert path.read_bytes() == before
     assert descriptors(path) == []
+    with closing(sqlite3.connect(path, timeout=0)) as other:
+        other.execute("PRAGMA schema_version").fetchone()
+        with pytest.raises(LedgerDamaged, match="lies beside the ledger"):
+            Chain(path).verify()
+        assert seen_by_others(path) == ["free", "free"], "also where its descriptor stays open for the other's sake"
 
 
 @pytest.mark.parametrize("known", [True, False])

@@ -85,15 +85,9 @@ class Guard:
         """Whether it could be locked; then the file keeps a log. Needs: the registry."""
         if not self.is_held:
             descriptor = self.descriptors[0]
-            if not keeps_log(descriptor):
-                if not _lock(descriptor, fcntl.F_WRLCK, PENDING, LOCK_BYTES):
-                    return False
-                if os.path.lexists(journal):
-                    raise journal_beside(f"{path}-journal")
-                switch(descriptor, str(path))
+            if not keeps_log(descriptor) and not _switch_alone(descriptor, journal, path):
+                return False
             self.is_held = _lock(descriptor, fcntl.F_RDLCK, RESERVED, 1)
-            _lock(descriptor, fcntl.F_UNLCK, PENDING, 1)
-            _lock(descriptor, fcntl.F_UNLCK, RESERVED + 1, LOCK_BYTES - 2)
         self.users += self.is_held
         return self.is_held
 
@@ -106,7 +100,10 @@ class Guard:
         """Close it, unless somebody uses it, or has the file open otherwise. Needs: the registry."""
         if self.file is None or self.users > 0:
             return
-        others = {number for number, file in _open_descriptors() if file == self.file}.difference(self.descriptors)
+        try:
+            others = {number for number, file in _open_descriptors() if file == self.file}.difference(self.descriptors)
+        except OSError:  # who cannot know keeps it
+            return
         if not others:
             del _GUARDS.all[self.file]
             while self.descriptors:
@@ -153,6 +150,19 @@ def hold(place: Path, path: Path, seconds: float) -> Guard:
     if held is None:
         raise ledger_unwritable(str(path))
     return held
+
+
+def _switch_alone(descriptor: int, journal: str, path: Path) -> bool:
+    """Whether everybody else could be shut out; then the file keeps a log, and they are let in again."""
+    if not _lock(descriptor, fcntl.F_WRLCK, PENDING, LOCK_BYTES):
+        return False
+    try:
+        if os.path.lexists(journal):
+            raise journal_beside(f"{path}-journal")
+        switch(descriptor, str(path))
+    finally:
+        _lock(descriptor, fcntl.F_UNLCK, PENDING, LOCK_BYTES)
+    return True
 
 
 def _guard_of(place: Path) -> Guard:
