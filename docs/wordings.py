@@ -196,6 +196,7 @@ SAMPLES: dict[str, tuple[Any, ...]] = {
     "lookup_repeats": ("regions", "code", "'DE'"),
     "not_declared_as": ("regions", "Lookup"),
     "category_not_list": ("yes",),
+    "analyst_unplain": ("'research '",),
     "folder_missing": ("ledgers/people.ledger",),
     "not_a_date": ("'yesterday'",),
 }

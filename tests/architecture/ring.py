@@ -124,21 +124,34 @@ RING = (
     Trusted(
         "ledger/book.py",
         "book",
-        7,
+        6,
         "Does anything come from the file that is not in the book? Does every total follow from the amounts?",
     ),
     Trusted(
         "ledger/reader.py", "book", 2, "May anything vanish that was read once? Is half an entry ever in the book?"
     ),
-    Trusted("ledger/entry.py", "book", 2, "Does the hash cover every field, and the hash before?"),
+    Trusted("ledger/entry.py", "book", 1, "Does the hash cover every field, and the hash before?"),
     Trusted("ledger/layout.py", "book", 3, "Is everything that SQLite would execute of a file known to the letter?"),
     Trusted("ledger/anchor.py", "book", 3, "What does a copy of yesterday's file get? What do two copies get?"),
     Trusted("ledger/totals.py", "book", 1, "Is a total that is rounded rounded up?"),
-    Trusted("ledger/verifying.py", "book", 2, "Does verifying refuse what charging would have refused?"),
+    Trusted("ledger/verifying.py", "book", 1, "Does verifying refuse what charging would have refused?"),
     Trusted(
-        "ledger/payment.py", "book", 2, "Does a charge that is found have to be for this question, and all of its cost?"
+        "ledger/payment.py", "book", 1, "Does a charge that is found have to be for this question, and all of its cost?"
     ),
     Trusted("ledger/starting.py", "book", 3, "Can anything lie beside a ledger that SQLite would obey?"),
+    Trusted(
+        "ledger/guard.py",
+        "book",
+        3,
+        "Could SQLite ever take a journal for its own? Is the file that it opens the one that is guarded? Whose locks "
+        "does a descriptor give up that is closed?",
+    ),
+    Trusted(
+        "ledger/switching.py",
+        "book",
+        1,
+        "Is a file that comes to keep a log otherwise the same? Does everybody notice?",
+    ),
     Trusted("ledger/pen.py", "book", 1, "Does an entry follow the newest that was read and checked?"),
     Trusted("ledger/forks.py", "book", 1, "Is every connection closed before a fork, while no thread uses it?"),
     Trusted("ledger/limits.py", "book", 1, "By how much may a sum be above its limit?"),

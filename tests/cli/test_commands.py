@@ -303,7 +303,10 @@ def test_ledger_analyst_takes_no_name_that_acts(shell: Shell, said, policy: Path
     code, out, err = shell("ledger", "analyst", policy, "x\x1b[2Jy", "--epsilon", 1)
     assert (code, out) == (2, "")
     assert "\x1b" not in err
-    assert said("ledger", "analyst", policy, "x\u3164y", "--epsilon", 1).startswith(r'"x\u3164y" may spend')
+    code, out, err = shell("ledger", "analyst", policy, "x\u3164y", "--epsilon", 1)
+    assert (code, out) == (2, "")
+    assert r"'x\u3164y' looks like another" in err
+    assert said("ledger", "analyst", policy, "x\u1160y", "--epsilon", 1).startswith(r'"x\u1160y" may spend')
 
 
 def test_history_prints_table_json_and_csv(said, policy: Path, tmp_path: Path) -> None:

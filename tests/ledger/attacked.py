@@ -74,6 +74,11 @@ def without_layout(patch: pytest.MonkeyPatch) -> None:
     patch.setattr("sfumato.ledger.chain.is_laid_out", lambda connection, path: True)
 
 
+def without_guard(patch: pytest.MonkeyPatch) -> None:
+    """As on a system that has no locks that belong to a descriptor."""
+    patch.setattr("sfumato.ledger.guard.SET_LOCK", None)
+
+
 def without_reading_back(patch: pytest.MonkeyPatch) -> None:
     append = Chain.append
 

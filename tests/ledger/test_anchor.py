@@ -1,5 +1,6 @@
 """The anchor: an older, another or a missing ledger is noticed, before opening and while it is open."""
 
+import fcntl
 import os
 import shutil
 import sqlite3
@@ -388,6 +389,54 @@ def test_an_anchor_that_cannot_be_written_lets_nothing_out(path: Path, written: 
     receipt = ledger.charge(payment())
     assert receipt.entry == 2
     assert len(ledger.history()) == 1
+    ledger.close()
+
+
+def test_whoever_may_only_read_an_anchor_does_not_hold_everybody_for_ever(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sfumato.ledger.anchor.LONGEST_WAIT", 0.1)
+    ledger = open_ledger(path)
+    descriptor = os.open(default_anchor(path), os.O_RDONLY)
+    fcntl.flock(descriptor, fcntl.LOCK_EX)
+    for act in (lambda: ledger.charge(payment()), lambda: open_ledger(path)):
+        with pytest.raises(LedgerDamaged, match=r"another program keeps the anchor .* locked"):
+            act()
+    os.close(descriptor)
+    assert ledger.charge(payment()).entry == 2
+    ledger.close()
+
+
+@pytest.mark.parametrize("wait", range(1, 6))
+@pytest.mark.parametrize("way", ["replaced", "removed"])
+def test_an_anchor_replaced_while_somebody_waits_for_it_is_not_written_into_the_void(
+    path: Path, wait: int, way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What would be locked and written has no name any more."""
+    ledger, anchor, locks = open_ledger(path), default_anchor(path), []
+    flock = fcntl.flock
+
+    def late(descriptor: int, how: int) -> None:
+        if how & fcntl.LOCK_EX:
+            locks.append(how)
+            if len(locks) == wait:
+                content = anchor.read_bytes()
+                anchor.unlink()
+                if way == "replaced":
+                    anchor.write_bytes(content)
+        flock(descriptor, how)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(fcntl, "flock", late)
+        if way == "replaced":
+            ledger.charge(payment())
+        else:
+            with pytest.raises(LedgerDamaged, match="no longer knew"):
+                ledger.charge(payment())
+    if way == "removed":
+        ledger.charge(payment())
+    assert len(locks) > wait
+    assert anchor.read_text().startswith(f"{2:020d} ")
     ledger.close()
 
 

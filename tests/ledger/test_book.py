@@ -38,7 +38,7 @@ def charge(**changes: Any) -> dict[str, Any]:
 
 
 def following(book: Book, kind: str, body: Any, **fields: Any) -> Entry:
-    text = body if isinstance(body, str | bytes) else json.dumps(body)
+    text = json.dumps(body) if isinstance(body, dict) else body
     columns = [fields.get(name) for name in ("analyst", "question", "request", "charge")]
     entry = Entry(book.seq + 1, kind, *columns, text, "")
     return Entry(book.seq + 1, kind, *columns, text, entry.expected_hash(book.hash))
@@ -156,6 +156,10 @@ SENSELESS = {
     "another-kind": ("refund", {}, {}, "unknown kind"),
     "no-kind": (None, {}, {}, "unknown kind"),
     "no-json": ("charge", "rubbish", ANN, "does not match"),
+    "a-number": ("charge", 5, ANN, "does not match"),
+    "half-a-number": ("charge", 5.5, ANN, "does not match"),
+    "bytes": ("charge", json.dumps(NEXT).encode(), ANN, "does not match"),
+    "nothing": ("charge", None, ANN, "does not match"),
     "no-object": ("charge", "[1]", ANN, "does not match"),
     "deep": ("charge", "[" * 10**5, ANN, "does not match"),
 }
@@ -327,7 +331,16 @@ def test_answers_within_answers_are_read_no_deeper_than_they_are_written(chain: 
 def test_stored_answers_and_failures_must_be_readable(chain: Chain) -> None:
     assert verified(Reader(chain)).seq == 7
     said = chain.at(6).content | {"total": "2/5", "analyst_total": "2/5"}
-    for body in ({}, {"values": 7}, {"values": [["x"]]}, {"values": [], "others": [1]}):
+    dated = {"when": "", "values": []}
+    for body in (
+        {},
+        {"when": ""},
+        dated | {"values": 7},
+        dated | {"values": [["x"]]},
+        dated | {"others": [1]},
+        {"values": []},
+        dated | {"when": 7},
+    ):
         with chain.transaction():
             append(chain, "charge", said, analyst="research", question="q")
             append(chain, "release", body, charge=8)

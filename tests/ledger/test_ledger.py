@@ -32,6 +32,7 @@ from sfumato.plan.expressions import Column, Comparison, Number
 from sfumato.plan.nodes import CountRows, Measure, OpenKey, Plan, Selection
 from sfumato.schema.budget import Budget
 from sfumato.schema.columns import Int, Text
+from sfumato.schema.given import check_analyst
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person, Row
 from tests.ledger.chains import last
@@ -223,6 +224,26 @@ def test_a_limit_is_for_somebody_with_a_name(ledger: Ledger, name: Any) -> None:
     with pytest.raises(UsageError, match="an analyst needs a name"):
         ledger.limit_analyst(name, Fraction(1, 2))
     assert kinds(ledger) == ["open"]
+
+
+ALIKE = ["Jose\u0301", "Jos\u00e9 ", " Jos\u00e9", "\uff2aos\u00e9", "Jos\u00e9\u2163"]
+
+
+@pytest.mark.parametrize("name", ALIKE)
+def test_a_name_that_looks_like_another_is_nobodys(ledger: Ledger, name: str) -> None:
+    """A limit binds one spelling; whoever asks under another would not be bound."""
+    ledger.limit_analyst("Jos\u00e9", Fraction(1, 100))
+    for act in (lambda: ledger.limit_analyst(name, Fraction(1)), lambda: check_analyst(name)):
+        with pytest.raises(UsageError, match="looks like another that is written otherwise"):
+            act()
+    assert kinds(ledger) == ["open", "analyst"]
+
+
+def test_names_of_old_ledgers_can_be_read(ledger: Ledger) -> None:
+    ledger.charge(payment(0.1, analyst=ALIKE[0]))
+    assert [line.analyst for line in ledger.history()] == [ALIKE[0]]
+    assert ledger.balance(ALIKE[0]).left.epsilon == 0.9
+    assert ledger.verify() == 2
 
 
 def test_the_limit_itself_can_be_spent_and_not_a_hair_more(ledger: Ledger) -> None:

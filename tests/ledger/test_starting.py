@@ -15,6 +15,7 @@ from sfumato.ledger import starting
 from sfumato.ledger.chain import Chain
 from sfumato.ledger.layout import is_laid_out
 from sfumato.ledger.places import default_anchor
+from tests.ledger.attacked import without_guard
 from tests.ledger.chains import append
 from tests.ledger.payments import in_child, open_ledger, payment
 from tests.ledger.workers import at_once
@@ -61,7 +62,10 @@ def journals_made(folder: Path, monkeypatch: pytest.MonkeyPatch, path: Path) -> 
 
 
 @pytest.mark.parametrize("way", ["new", "empty", "no-links", "a-copy-of-sqlites"])
-def test_no_journal_is_ever_made(path: Path, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("guarded", [True, False])
+def test_no_journal_is_ever_made(path: Path, way: str, guarded: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    if not guarded:
+        without_guard(monkeypatch)
     if way == "empty":
         path.touch()
     if way == "no-links":
@@ -79,6 +83,7 @@ def test_no_journal_is_ever_made(path: Path, way: str, monkeypatch: pytest.Monke
 
 def test_the_twin_makes_one(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An empty file that SQLite is left alone with."""
+    without_guard(monkeypatch)
     path.touch()
     made = []
 
@@ -202,6 +207,39 @@ def test_a_ledger_with_a_second_name_is_refused(path: Path) -> None:
             open_ledger(name)
     other.unlink()
     open_ledger(path).close()
+
+
+@pytest.mark.parametrize("end", ["-wal", "-shm"])
+@pytest.mark.parametrize("kind", ["second-name", "link", "folder"])
+def test_a_log_that_is_another_file_is_not_written_into(path: Path, end: str, kind: str) -> None:
+    """Such as the anchor: as its second name it would be emptied by SQLite."""
+    open_ledger(path).close()
+    anchor, beside = default_anchor(path), path.with_name(path.name + end)
+    before = anchor.read_bytes()
+    if kind == "second-name":
+        os.link(anchor, beside)
+    elif kind == "link":
+        beside.symlink_to(anchor)
+    else:
+        beside.mkdir()
+    for act in (lambda: open_ledger(path), Chain(path).verify):
+        with pytest.raises(
+            LedgerDamaged, match=rf"a\.ledger{end} lies beside the ledger and is no file, or has a second"
+        ):
+            act()
+    assert anchor.read_bytes() == before
+
+
+@pytest.mark.parametrize("target", ["b.ledger", "nowhere"])
+def test_a_ledger_that_has_become_a_link_is_refused(path: Path, target: str) -> None:
+    """Where a name leads is decided once; what is looked for beside a link does not lie beside the file."""
+    chain = Chain(path)
+    assert chain.verify() == 0
+    chain.close()
+    path.rename(path.with_name("b.ledger"))
+    path.symlink_to(target)
+    with pytest.raises(LedgerDamaged, match="has become a symbolic link since it was opened"):
+        chain.verify()
 
 
 def test_a_symbolic_link_needs_the_name_of_the_anchor(path: Path) -> None:

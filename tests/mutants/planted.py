@@ -14,6 +14,7 @@ CELLS, LENGTHS = "tests/engines/test_cells.py", "tests/engines/test_lengths.py"
 READ, PEOPLE = CELLS + "::test_no_cell_changes_how_others_are_read", CELLS + "::test_no_id_makes_others_other_people"
 BOOK, LAYOUT = "tests/ledger/test_book.py", "tests/threats/test_ledger_layout.py"
 FORGED, STARTING = "tests/threats/test_ledger_forged.py", "tests/ledger/test_starting.py"
+JOURNAL, GUARD = "tests/threats/test_ledger_journal.py", "tests/ledger/test_guard.py"
 NODES = "tests/plan/test_totality.py"
 TOTAL = "tests/kernel/test_certify_total.py::test_what_could_fail_on_a_row_or_grow_is_refused"
 RANKS, LINES = "tests/kernel/test_ranks.py", "tests/kernel/test_rank_lines.py"
@@ -455,8 +456,8 @@ PLANTED = (
     Mutant(
         "connection-crosses-a-fork",
         "ledger/chain.py",
-        "        if self._connection is not None:\n            with suppress(sqlite3.Error):",
-        "        if False:\n            with suppress(sqlite3.Error):",
+        "        with suppress(sqlite3.Error):\n            self._disconnect()\n",
+        "        pass\n",
         "what a forked child charged and showed is lost when its parent closes",
         ("tests/ledger/test_forks.py",),
     ),
@@ -467,6 +468,102 @@ PLANTED = (
         "        return",
         "two processes keep two logs of one ledger, and each grants the whole budget",
         (STARTING,),
+    ),
+    Mutant(
+        "journal-obeyed-later",
+        "ledger/guard.py",
+        "self.is_held = _lock(descriptor, fcntl.F_RDLCK, RESERVED, 1)",
+        "self.is_held = True",
+        "a journal that is laid there while SQLite waits for a lock makes it remove the anchor, and the budget is back",
+        (JOURNAL + "::test_whoever_ends_the_process_at_the_right_moment_gets_nothing_back", GUARD),
+    ),
+    Mutant(
+        "another-file-guarded",
+        "ledger/guard.py",
+        "if self._is_of(connection, before, place):",
+        "if connection:",
+        "SQLite opens a file that was put there meanwhile, and obeys the journal beside it",
+        (JOURNAL + "::test_a_file_put_there_while_it_is_opened_is_refused",),
+    ),
+    Mutant(
+        "guard-gives-up-locks",
+        "ledger/guard.py",
+        "        if not others:\n",
+        "        if True:\n",
+        "a connection in this process loses its locks, and another process throws away the log that it writes",
+        (GUARD + "::test_a_connection_of_somebody_elses_in_this_process_keeps_its_locks",),
+    ),
+    Mutant(
+        "guard-closed-with-the-first",
+        "ledger/guard.py",
+        "if self.file is None or self.users > 0:",
+        "if self.file is None or self.users > 1:",
+        "two sessions of one process: when one opens while the other closes, no guard is left",
+        (GUARD,),
+    ),
+    Mutant(
+        "log-unnoticed",
+        "ledger/switching.py",
+        "changed[FORMATS], changed[CHANGES] = WRITE_AHEAD, changes.to_bytes(4)",
+        "changed[FORMATS] = WRITE_AHEAD",
+        "another process goes on with a journal while this one keeps a log: what one writes the other does not see",
+        (GUARD,),
+    ),
+    Mutant(
+        "switched-under-a-reader",
+        "ledger/guard.py",
+        "if not _lock(descriptor, fcntl.F_WRLCK, PENDING, LOCK_BYTES):",
+        "if False:",
+        "a file is changed while another process reads or writes it with a journal",
+        (GUARD + "::test_a_file_that_somebody_reads_is_not_switched",),
+    ),
+    Mutant(
+        "link-followed-after-a-fork",
+        "ledger/starting.py",
+        "found = file.lstat()",
+        "found = file.stat()",
+        "after a fork the ledger is a link to a copy, and SQLite obeys the journal beside that",
+        (JOURNAL + "::test_after_a_fork_a_link_in_the_ledgers_place_leads_nowhere", STARTING),
+    ),
+    Mutant(
+        "log-of-two-names",
+        "ledger/starting.py",
+        "if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:",
+        "if not stat.S_ISREG(found.st_mode):",
+        "the log is another name of the anchor, and SQLite empties it",
+        (STARTING,),
+    ),
+    Mutant(
+        "anchor-not-looked-at-again",
+        "ledger/anchor.py",
+        "if self._known is not None:  # else",
+        "if False:  # else",
+        "an anchor that SQLite removed stays away when whoever opened the ledger is refused",
+        (JOURNAL,),
+    ),
+    Mutant(
+        "anchor-without-a-name",
+        "ledger/anchor.py",
+        "is_it = os.path.samestat(os.fstat(descriptor), os.stat(self.path))",
+        "is_it = True",
+        "what the anchor should remember is written into a file that was replaced, and forgotten",
+        ("tests/ledger/test_anchor.py",),
+    ),
+    Mutant(
+        "connected-unwatched",
+        "ledger/chain.py",
+        "with self._watched():",
+        "with nullcontext():",
+        "an anchor that vanished while the ledger was opened anew is not missed",
+        (JOURNAL,),
+    ),
+    Mutant(
+        "layout-not-verified",
+        "ledger/chain.py",
+        "                is_laid_out(self._connect(), str(self.path))\n",
+        "",
+        "verifying an open ledger does not notice a trigger that was planted in it",
+        (LAYOUT + "::test_verifying_an_open_ledger_compares_the_layout",),
     ),
     Mutant(
         "history-of-an-older-ledger",

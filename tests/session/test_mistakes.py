@@ -70,6 +70,8 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ("anchor", "./people.ledger", "the anchor and the ledger are one file"),
         ("analyst", None, "an analyst needs a name"),
         ("analyst", "", "an analyst needs a name"),
+        ("analyst", "research ", "looks like another"),
+        ("analyst", "Jose\u0301", "looks like another"),
         ("table", 7, "a name of type int"),
         ("source_table", 7, "source_table cannot be of type int"),
         ("source_table", "people", "source_table"),

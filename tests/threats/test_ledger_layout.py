@@ -4,6 +4,7 @@ Each is done to a real file; then a real session asks. It must be refused, or gi
 verifying must notice. The twin is the same file with the checks taken out that stop it.
 """
 
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -151,6 +152,32 @@ def test_a_schema_that_sqlite_never_writes_is_refused(folder: Path, name: str) -
     for act in (gained, assert_not_opened):
         with pytest.raises(LedgerDamaged, match=r"not laid out like a ledger|not a readable ledger"):
             act(folder)
+
+
+@pytest.mark.parametrize("name", STRANGE)
+def test_a_schema_that_is_changed_under_an_open_session_is_noticed(folder: Path, name: str) -> None:
+    """By whoever charges, and by whoever verifies; and in words, whatever SQLite finds to quote."""
+    with session_on(folder) as session:
+        with opened(ledger_of(folder)) as connection:
+            connection.execute("PRAGMA writable_schema = ON")
+            connection.execute(STRANGE[name])
+            (version,) = connection.execute("PRAGMA schema_version").fetchone()
+            connection.execute(f"PRAGMA schema_version = {version + 1}")
+        for act in (session.ledger.verify, lambda: session.ask(question(1), spend=SPEND)):
+            with pytest.raises(LedgerDamaged):
+                act()
+        with suppress(LedgerDamaged):  # who only reads entries need not notice
+            session.history()
+
+
+def test_verifying_an_open_ledger_compares_the_layout(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with session_on(folder) as session:
+        planted_deleting(ledger_of(folder))
+        with pytest.raises(LedgerDamaged, match="is not laid out like a ledger: trigger f"):
+            session.ledger.verify()
+        with monkeypatch.context() as twin:
+            without_layout(twin)
+            assert session.ledger.verify() == 8
 
 
 def assert_not_opened(folder: Path) -> None:

@@ -7,18 +7,19 @@ hand copies to somebody else, and even an administrator cannot restore an older 
 import fcntl
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from sfumato.errors import LedgerDamaged, anchor_gone, ledger_gone, ledger_rolled_back, ledger_unwritable
 from sfumato.ledger.book import Book
-from sfumato.ledger.disk import force
-from sfumato.ledger.wordings import anchor_went_back, not_the_anchored
+from sfumato.ledger.disk import force, patiently
+from sfumato.ledger.wordings import anchor_held, anchor_went_back, not_the_anchored
 
 Known = tuple[int, str]
 
 LENGTH = len(f"{0:020d} {'0' * 64}\n")
+LONGEST_WAIT = 30.0  # seconds; whoever holds it does so for as long as a disk takes
 
 
 @dataclass(slots=True)
@@ -42,7 +43,8 @@ class Anchor:
         Claim: raises when the ledger was emptied, or replaced by an older or another one, since the anchor was written.
         """
         known = self.remembered()  # first: what it remembers by now is in everything that is read later
-        book = read()
+        with self.watched():
+            book = read()
         # A ledger that holds no charge yet may have lost its process before the first anchor.
         if known is None and book.seq > 1:
             raise anchor_gone(str(self.path))
@@ -55,6 +57,21 @@ class Anchor:
     def remembered(self) -> Known | None:
         with self._held() as descriptor:
             return self._trusted(descriptor)
+
+    @contextmanager
+    def watched(self) -> Iterator[None]:
+        """Claim: what was read in the anchor before is in it afterwards, also where something is raised meanwhile."""
+        try:
+            yield
+        except BaseException:
+            with suppress(LedgerDamaged):
+                self._look_again()
+            raise
+        self._look_again()
+
+    def _look_again(self) -> None:
+        if self._known is not None:  # else there is nothing to write back, and no file to be made
+            self.remembered()
 
     def advance(self, newest: Known, holds: Callable[[int, str], bool], *, forced: bool = True) -> None:
         """Remember this entry unless a newer one is remembered already; `forced`, also after a power cut.
@@ -86,16 +103,28 @@ class Anchor:
     @contextmanager
     def _held(self) -> Iterator[int]:
         try:
-            descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600)
+            descriptor = patiently(self._locked, LONGEST_WAIT)
         except OSError as error:
             raise ledger_unwritable(str(self.path)) from error
+        if descriptor is None:
+            raise anchor_held(str(self.path))
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
             yield descriptor
         finally:
-            # A child that was forked meanwhile has a copy, and closing this one would leave the lock to it.
-            fcntl.flock(descriptor, fcntl.LOCK_UN)
-            os.close(descriptor)
+            _give_up(descriptor)
+
+    def _locked(self) -> int | None:
+        """Claim: the file that has the anchor's name while it is locked, not one that was replaced meanwhile."""
+        descriptor, is_it = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600), False
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            is_it = os.path.samestat(os.fstat(descriptor), os.stat(self.path))
+        except (BlockingIOError, FileNotFoundError):
+            pass
+        finally:
+            if not is_it:
+                _give_up(descriptor)
+        return descriptor if is_it else None
 
     def _trusted(self, descriptor: int) -> Known | None:
         """What it says, unless more was read in it before."""
@@ -139,3 +168,9 @@ class Anchor:
         if len(text) != LENGTH or not seq.isdigit():
             raise anchor_gone(str(self.path))
         return int(seq), digest.strip()
+
+
+def _give_up(descriptor: int) -> None:
+    """A child that was forked meanwhile has a copy, and closing this one alone would leave the lock to it."""
+    fcntl.flock(descriptor, fcntl.LOCK_UN)
+    os.close(descriptor)

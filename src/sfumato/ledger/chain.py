@@ -5,8 +5,8 @@ An entry's hash covers all of it and the hash before, so changing, removing or i
 
 import os
 import sqlite3
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 from threading import RLock
 from time import monotonic, sleep
@@ -15,6 +15,7 @@ from weakref import WeakSet
 from sfumato.errors import LedgerDamaged, ledger_broken, ledger_unreadable, ledger_unwritable
 from sfumato.ledger.entry import GENESIS, Entry
 from sfumato.ledger.forks import tell_of_forks
+from sfumato.ledger.guard import Guard, hold
 from sfumato.ledger.layout import is_laid_out, lay_out
 from sfumato.ledger.starting import prepare_place
 from sfumato.ledger.wordings import file_unsound, forked_meanwhile, forked_unnoticed, ledger_replaced
@@ -27,20 +28,28 @@ DEFENSIVE = 1010  # SQLITE_DBCONFIG_DEFENSIVE
 BATCH = 20  # releases may be large
 LOWEST = -(1 << 63)  # a number below 1 is one that no ledger gives, and must be seen
 COLUMNS = "seq, kind, analyst, question, request, charge, body, hash"
+# A complaint of SQLite's that quotes what is no text cannot be read by Python.
+FAILURES = (sqlite3.Error, UnicodeDecodeError)
 
 _CHAINS: WeakSet["Chain"] = WeakSet()
 
 
 class Chain:
-    """One SQLite file, used by any number of threads and processes at once."""
+    """One SQLite file, used by any number of threads and processes at once.
 
-    def __init__(self, path: Path) -> None:
+    Whatever SQLite makes of a file, it makes of it inside `watched`: what must outlast that is looked at afterwards.
+    """
+
+    _connection: sqlite3.Connection | None = None
+    _guard: Guard
+
+    def __init__(self, path: Path, watched: Callable[[], AbstractContextManager[None]] = nullcontext) -> None:
         self.path = path
+        self._watched = watched
         # Absolute: SQLite reads some relative names as addresses, and the working directory may change.
         self.file = Path(os.path.realpath(path))
         self._pid = os.getpid()
         self._lock = RLock()
-        self._connection: sqlite3.Connection | None = None
         self._appended: list[Entry] = []
         tell_of_forks(self)
         _CHAINS.add(self)
@@ -59,7 +68,7 @@ class Chain:
                 is_laid_out(connection, str(self.path))  # it may have been changed since this connection was made
                 yield self
                 connection.execute("COMMIT")
-            except sqlite3.Error as error:
+            except FAILURES as error:
                 # A fork has closed it. Nothing may be written to another, which has no transaction.
                 raise (self._refusal(error) if self._connection is connection else forked_meanwhile()) from error
             finally:
@@ -89,10 +98,10 @@ class Chain:
             first = max(first, batch[-1].seq) + 1
 
     def verify(self) -> int:
-        """Recompute every hash, and let SQLite compare its trees; the number of entries.
+        """Recompute every hash, compare the layout, and let SQLite compare its trees; the number of entries.
 
-        Claim: raises when any entry was changed, removed or inserted before the last one, and when an index does not
-        hold what the table holds.
+        Claim: raises when any entry was changed, removed or inserted before the last one, when the file holds anything
+        else by now, and when an index does not hold what the table holds.
         """
         previous, count = GENESIS, 0
         for entry in self.entries():
@@ -102,8 +111,9 @@ class Chain:
             previous = entry.hash
         with self.held():
             try:
+                is_laid_out(self._connect(), str(self.path))
                 found = self._connect().execute("PRAGMA main.integrity_check(1)").fetchall()
-            except sqlite3.Error as error:
+            except FAILURES as error:
                 raise file_unsound(str(self.path)) from error
         if found != [("ok",)]:
             raise file_unsound(str(self.path))
@@ -113,9 +123,13 @@ class Chain:
         if self._inherited():
             return  # the parent's
         with self.held():
-            if self._connection is not None:
-                self._connection.close()
-            self._connection = None
+            self._disconnect()
+
+    def __del__(self) -> None:
+        """Of one that nobody closed: its guard would stay open for as long as this process lives."""
+        with suppress(Exception):
+            if not self._inherited():
+                self._disconnect()
 
     def held(self) -> RLock:
         """This process's lock. Neither lock nor connection crosses a fork."""
@@ -129,10 +143,8 @@ class Chain:
         """Wait for other threads, but not for ever. What this thread itself has begun to write is undone."""
         if self._inherited() or not self._lock.acquire(timeout=WAIT_SECONDS):
             return False
-        if self._connection is not None:
-            with suppress(sqlite3.Error):
-                self._connection.close()
-            self._connection = None
+        with suppress(sqlite3.Error):
+            self._disconnect()
         return True
 
     def after_fork(self, in_child: bool) -> None:
@@ -151,30 +163,48 @@ class Chain:
             try:
                 statement = f"SELECT {COLUMNS} FROM main.entry NOT INDEXED {rest}"  # noqa: S608 - constants of this package
                 return [Entry(*row) for row in self._connect().execute(statement, values)]
-            except sqlite3.Error as error:
+            except FAILURES as error:
                 raise ledger_unreadable(str(self.path)) from error
 
     def _connect(self) -> sqlite3.Connection:
         if self._connection is None:
-            connection: sqlite3.Connection | None = None
             if any(other._inherited() for other in list(_CHAINS) if other.file == self.file):
                 raise forked_unnoticed(str(self.path))
-            prepare_place(self.file, self.path)
-            try:
-                connection = sqlite3.connect(
-                    self.file, timeout=WAIT_SECONDS, isolation_level=None, check_same_thread=False, uri=False
-                )
-                _prepare(connection, str(self.path))
-            except BaseException as error:
-                if connection is not None:
-                    connection.close()  # else the error keeps it, and the write lock with it
-                if isinstance(error, sqlite3.Error):
-                    raise self._refusal(error) from error
-                raise
-            self._connection = connection
+            with self._watched():
+                self._connection = self._connected()
         return self._connection
 
-    def _refusal(self, error: sqlite3.Error) -> LedgerDamaged:
+    def _connected(self) -> sqlite3.Connection:
+        """Claim: SQLite obeys no journal, from before it opens the file for as long as the connection is open."""
+        prepare_place(self.file, self.path)
+        guard, connection = hold(self.file, self.path, WAIT_SECONDS), None
+        try:
+            connection = guard.connect(self._unused_connection, self.file, self.path)
+            _prepare(connection, str(self.path))
+        except BaseException as error:
+            if connection is not None:
+                connection.close()  # else the error keeps it, and the write lock with it
+            guard.let_go()
+            if isinstance(error, FAILURES):
+                raise self._refusal(error) from error
+            raise
+        self._guard = guard
+        return connection
+
+    def _unused_connection(self) -> sqlite3.Connection:
+        return sqlite3.connect(
+            self.file, timeout=WAIT_SECONDS, isolation_level=None, check_same_thread=False, uri=False
+        )
+
+    def _disconnect(self) -> None:
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            try:
+                connection.close()
+            finally:
+                self._guard.let_go()
+
+    def _refusal(self, error: Exception) -> LedgerDamaged:
         """What SQLite cannot do is a matter of the disk; what it cannot make sense of, one of the file."""
         of_sqlite = hasattr(error, "sqlite_errorcode")  # else Python could not read a text
         of_the_disk = of_sqlite and isinstance(error, sqlite3.OperationalError | sqlite3.IntegrityError)

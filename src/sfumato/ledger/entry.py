@@ -26,6 +26,8 @@ class Entry:
 
     @property
     def content(self) -> dict[str, Any]:
+        if not isinstance(self.body, str):  # a file may hold anything
+            raise ledger_broken(self.seq)
         try:
             parsed = json.loads(self.body)
         except (ValueError, RecursionError):

@@ -8,6 +8,7 @@ import sqlite3
 from contextlib import closing
 from functools import cache
 
+from sfumato.errors import ledger_unreadable
 from sfumato.ledger.wordings import layout_unknown
 
 # A file keeps the layout it was made with. A new layout is added at the end; none is ever changed.
@@ -58,10 +59,30 @@ def lay_out(connection: sqlite3.Connection, path: str) -> None:
     connection.execute("COMMIT")
 
 
+def compare_content(content: bytes, path: str) -> None:
+    """The same of a file's content, in memory, where SQLite has nothing to obey and nothing to change."""
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        try:
+            connection.deserialize(content)
+            is_laid_out(connection, path)
+        except (sqlite3.Error, OverflowError) as error:
+            raise ledger_unreadable(path) from error
+
+
 def image() -> bytes:
     """An empty ledger as SQLite would write it, set to keep a log instead of a journal."""
+    return _image(NEWEST)
+
+
+def blank() -> bytes:
+    """The same without anything in it, for SQLite to lay it out: one page, which is written whole or not at all."""
+    return _image(())
+
+
+def _image(statements: tuple[str, ...]) -> bytes:
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
-        for statement in NEWEST:
+        connection.execute("PRAGMA user_version = 0")  # else there is no page at all
+        for statement in statements:
             connection.execute(statement)
         content = connection.serialize()
     return content[:18] + WRITE_AHEAD + content[20:]

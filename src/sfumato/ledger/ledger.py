@@ -63,7 +63,7 @@ class Ledger:
     def __init__(self, path: Path, *, schema: Schema, budget: Budget, anchor: Path | None = None) -> None:
         self.path = path
         self._anchor = Anchor(checked_anchor(path, anchor))
-        self._chain = Chain(path)
+        self._chain = Chain(path, self._anchor.watched)
         self._reader = Reader(self._chain)
         self._budget = budget
         try:

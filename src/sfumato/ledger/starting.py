@@ -2,6 +2,7 @@
 
 SQLite obeys a journal that lies beside a file: it writes from it into the file, and removes another file that the
 journal names, such as an anchor. No ledger ever has one. It is made in memory, written under another name, and linked.
+One that is laid there after this look is kept from SQLite by `guard`.
 """
 
 import hashlib
@@ -15,7 +16,7 @@ from threading import RLock
 from sfumato.errors import ledger_unwritable
 from sfumato.ledger.disk import force
 from sfumato.ledger.layout import image
-from sfumato.ledger.wordings import journal_beside, ledger_linked
+from sfumato.ledger.wordings import beside_strange, journal_beside, ledger_is_link, ledger_linked
 
 _STARTING = RLock()
 
@@ -23,8 +24,8 @@ _STARTING = RLock()
 def prepare_place(file: Path, path: Path) -> None:
     """Start a ledger where there is no file.
 
-    Claim: raises when a journal of SQLite lies beside the file, or when it is no file or has a second name, under which
-    another process would keep another log.
+    Claim: raises when a journal of SQLite lies beside the file; when it is no file, a link, or has a second name, under
+    which another process would keep another log; and when its log is such, which SQLite would write into.
     """
     with _STARTING:
         if not os.path.lexists(file):
@@ -37,16 +38,27 @@ def prepare_place(file: Path, path: Path) -> None:
         found = _look(file, path)
     if found.st_nlink > 1:
         raise ledger_linked(str(path))
+    for end in ("-wal", "-shm"):
+        _look_beside(f"{file}{end}", f"{path}{end}")
 
 
 def _look(file: Path, path: Path) -> os.stat_result:
     try:
-        found = file.stat()
+        found = file.lstat()
     except OSError as error:
         raise ledger_unwritable(str(path)) from error
+    if stat.S_ISLNK(found.st_mode):  # the name was looked up to its end when the ledger was opened
+        raise ledger_is_link(str(path))
     if not stat.S_ISREG(found.st_mode):
         raise ledger_unwritable(str(path))
     return found
+
+
+def _look_beside(file: str, shown: str) -> None:
+    with suppress(FileNotFoundError):
+        found = os.lstat(file)
+        if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
+            raise beside_strange(shown)
 
 
 def _start(file: Path, path: Path) -> None:

@@ -13,7 +13,8 @@ from sfumato.ledger.verifying import verified
 
 def re_anchor(path: Path, anchor: Path | None = None) -> None:
     """The owner vouches for a ledger whose anchor was lost. A present anchor is never overruled."""
-    place, chain = Anchor(checked_anchor(path, anchor)), Chain(path)
+    place = Anchor(checked_anchor(path, anchor))
+    chain = Chain(path, place.watched)
     if not chain.file.exists():
         raise ledger_unreadable(str(path))
     known, damaged = None, False
@@ -22,7 +23,7 @@ def re_anchor(path: Path, anchor: Path | None = None) -> None:
             known = place.remembered()
         except LedgerDamaged:
             damaged = True
-    with closing(chain):
+    with closing(chain), place.watched():
         book = verified(Reader(chain))
         if book.seq == 0:
             return
@@ -30,5 +31,3 @@ def re_anchor(path: Path, anchor: Path | None = None) -> None:
             place.path.unlink()
         if known is None:
             place.advance((book.seq, book.hash), book.holds)
-        else:
-            place.remembered()

@@ -64,6 +64,34 @@ def ledger_linked(path: str) -> LedgerDamaged:
     )
 
 
+def ledger_is_link(path: str) -> LedgerDamaged:
+    return LedgerDamaged(
+        f"{path} has become a symbolic link since it was opened.",
+        "Somebody put it there in place of the ledger. Restore the ledger; see who may write in its folder.",
+    )
+
+
+def beside_strange(path: str) -> LedgerDamaged:
+    return LedgerDamaged(
+        f"{path} lies beside the ledger and is no file, or has a second name (a link).",
+        "SQLite would write into it. Move it away; see who may write in the ledger's folder.",
+    )
+
+
+def ledger_swapped(path: str) -> LedgerDamaged:
+    return LedgerDamaged(
+        f"{path} was replaced by another file while it was being opened.",
+        "Try again; if it happens again, see who writes in the ledger's folder.",
+    )
+
+
+def anchor_held(path: str) -> LedgerDamaged:
+    return LedgerDamaged(
+        f"another program keeps the anchor {path} locked.",
+        "No ledger does that for longer than a moment. Find that program (lsof), end it, then ask again.",
+    )
+
+
 def anchor_went_back(path: str) -> LedgerDamaged:
     return LedgerDamaged(
         f"the anchor {path} no longer knew the entry that was read in it before.",

@@ -1,12 +1,13 @@
 """Arguments as people give them, checked before anything is made of them. No value of a wrong kind is shown."""
 
 import os
+import unicodedata
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from sfumato.errors import UsageError
-from sfumato.schema.wordings import unusable_name, unusable_path, wrong_kind
+from sfumato.schema.wordings import analyst_unplain, unusable_name, unusable_path, wrong_kind
 
 LONGEST_NAME = 200
 LONGEST_PART, LONGEST_PATH = 255, 4000  # of what a file system takes, in bytes
@@ -39,8 +40,11 @@ def check_name(name: object) -> None:
 
 
 def check_analyst(analyst: object) -> None:
+    """One name, one spelling: a limit binds whoever is called exactly so."""
     if not isinstance(analyst, str) or not 0 < len(analyst) <= LONGEST_NAME or not analyst.isprintable():
         raise UsageError("an analyst needs a name.", 'E.g. analyst="research".')
+    if analyst != unicodedata.normalize("NFKC", analyst).strip():
+        raise analyst_unplain(ascii(analyst))
 
 
 def check_version(version: object) -> None:

@@ -17,6 +17,13 @@ def unusable_name(shown: str, longest: int) -> UsageError:
     return UsageError(f"{shown} is not a usable name.", f"Use 1 to {longest} printable characters.")
 
 
+def analyst_unplain(shown: str) -> UsageError:
+    return UsageError(
+        f"the analyst's name {shown} looks like another that is written otherwise.",
+        "Write it without blanks around it, in composed letters (Unicode's NFKC): limits are found by the name.",
+    )
+
+
 def unusable_path(what: str, example: str) -> UsageError:
     return UsageError(f"{what} does not name a file.", f'Write it like {what}="{example}".')
 
