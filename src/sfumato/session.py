@@ -9,10 +9,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from sfumato.engines.arrange import look
-from sfumato.engines.duckdb.engine import DuckDBEngine
+from sfumato.engines.arrange import look_at_all
+from sfumato.engines.open import open_engine
+from sfumato.engines.protocol import Engine
 from sfumato.engines.sql.counting import emit
-from sfumato.engines.sql.expressions import quoted
+from sfumato.engines.sql.phrases import quoted
 from sfumato.engines.ticks import leaving_at_a_tick
 from sfumato.errors import EngineFailed, UsageError, ledger_needed, missing_argument
 from sfumato.kernel.certify import Certified, certify
@@ -57,7 +58,7 @@ def open_policy(policy: str | os.PathLike[str], *, analyst: str = DEFAULT_ANALYS
     """A session on the table that a policy file describes."""
     check_analyst(analyst)
     loaded = load_policy(as_path(policy, "policy", "people.toml"))
-    engine = DuckDBEngine(
+    engine = open_engine(
         loaded.source,
         loaded.schema,
         source_table=loaded.source_table,
@@ -121,12 +122,12 @@ def protect(
         tables=named_sources(tables),
         version=version,
     )
-    engine = DuckDBEngine(source, schema, source_table=source_table, limits=limits, version=version)
+    engine = open_engine(source, schema, source_table=source_table, limits=limits, version=version)
     return _opened(engine, schema, budget, place, anchored, analyst, opening)
 
 
 def _opened(
-    engine: DuckDBEngine, schema: Schema, budget: Budget, place: Path, anchor: Path | None, analyst: str, opening: str
+    engine: Engine, schema: Schema, budget: Budget, place: Path, anchor: Path | None, analyst: str, opening: str
 ) -> "Session":
     """The ledger comes last: what it was opened for is written down for ever."""
     try:
@@ -163,7 +164,7 @@ class Session:
         self,
         schema: Schema,
         budget: Budget,
-        engine: DuckDBEngine,
+        engine: Engine,
         ledger: Ledger,
         analyst: str,
         opening: str | None = None,
@@ -227,8 +228,8 @@ class Session:
             with leaving_at_a_tick():
                 made = []
                 try:
-                    for one in different.values():
-                        found = look(self._engine, one.certified.plan, one.sql)
+                    looked = look_at_all(self._engine, [(one.certified.plan, one.sql) for one in different.values()])
+                    for one, found in zip(different.values(), looked, strict=True):
                         made.append(release(one.certified, paid, found, self._entropy))
                 except EngineFailed as failure:
                     self.ledger.fail(paid.entry, failure)
@@ -361,7 +362,7 @@ class Session:
         draft = rewrite(bound)
         plan = allocate(bound, draft, self.schema, price, self._terms.for_keys(wanted.delta))
         certified = certify(plan, self.schema, price.currency)
-        sql = tuple(emit(part.plan, self.schema) for part in parts(plan))
+        sql = tuple(emit(part.plan, self.schema, self._engine.dialect) for part in parts(plan))
         if wanted.delta is not None and not plan.open and together == 1:
             raise delta_unused()
         return Prepared(wanted.epsilon, wanted.delta, certified, draft.columns, bound.after, sql)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from sfumato.engines.arrange import arrange
 from sfumato.engines.duckdb.engine import DuckDBEngine
-from sfumato.engines.sql.counting import emit
+from tests.emitter import emit
 from sfumato.plan.expressions import Arithmetic, Column, Comparison, Condition, Expression, IsNull, Negative, Number
 from sfumato.plan.lattice import Lattice
 from sfumato.plan.nodes import CentredSum, CountRows, CountValues, Key, ListedKey, Measure, Plan, RangeKey, Sum

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from sfumato.engines.duckdb.dialect import DUCKDB
 from sfumato.engines.sql import counting, sources
-from sfumato.engines.sql.counting import emit
+from tests.emitter import emit
 from sfumato.engines.sql.expressions import Writer
 from sfumato.errors import Refused
 from sfumato.plan.expressions import Arithmetic, Column, Number, parts
@@ -32,11 +33,11 @@ STRANGE: Any = object()
 FOLD = Folded("f", STRANGE, Column("x"), Lattice(0, 9, 0))
 UNKNOWN: dict[str, Callable[[], object]] = {
     "unit": lambda: emit(counted(STRANGE), SCHEMA),
-    "key": lambda: counting._position(STRANGE, "k0"),
-    "source": lambda: sources.write_source(STRANGE, SCHEMA),
-    "fold": lambda: sources._fold(FOLD, "v0", PERSON),
-    "expression": lambda: Writer(SCHEMA).value(STRANGE),
-    "condition": lambda: Writer(SCHEMA).condition(STRANGE),
+    "key": lambda: counting._position(STRANGE, "k0", DUCKDB),
+    "source": lambda: sources.write_source(STRANGE, SCHEMA, DUCKDB),
+    "fold": lambda: sources._fold(FOLD, "v0", PERSON, DUCKDB),
+    "expression": lambda: Writer(SCHEMA, DUCKDB).value(STRANGE),
+    "condition": lambda: Writer(SCHEMA, DUCKDB).condition(STRANGE),
     "kind": lambda: kind_of(STRANGE, SCHEMA),
     "parts": lambda: parts(STRANGE),
 }
@@ -54,17 +55,17 @@ def test_an_aggregate_of_another_part_has_no_sql(unit: Unit) -> None:
     with pytest.raises(ValueError, match="no SQL for Histogram in this part"):
         emit(counted(unit), schema)
     with pytest.raises(ValueError, match="no SQL for Histogram in this part"):
-        counting._share(HISTOGRAM, 0)
+        counting._share(HISTOGRAM, 0, DUCKDB)
 
 
 def test_rows_of_a_person_are_not_put_together_where_nobody_is_a_person() -> None:
     schema = Schema("people", Row(), SCHEMA.columns)
     with pytest.raises(Refused, match="puts rows of a person together"):
-        sources.write_source(PerUnit("people", None, (FOLD,)), schema)
+        sources.write_source(PerUnit("people", None, (FOLD,)), schema, DUCKDB)
 
 
 @pytest.mark.parametrize(("declared", "kind"), [(Int(0, 9), "BIGINT"), (Float(0, 9), "DOUBLE")])
 def test_a_computed_number_has_the_type_that_is_declared(declared: Int | Float, kind: str) -> None:
     value = Arithmetic("+", Column("x"), Number(Fraction(1)))
-    written = sources.write_source(Rows("people", None, (Computed("y", value, declared),)), SCHEMA)
+    written = sources.write_source(Rows("people", None, (Computed("y", value, declared),)), SCHEMA, DUCKDB)
     assert f'AS {kind}) AS "y"' in written

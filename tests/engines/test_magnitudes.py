@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 
 from sfumato.engines import arrange
+from sfumato.engines.duckdb.dialect import DUCKDB
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.sql import counting
 from sfumato.errors import SfumatoError
@@ -41,7 +42,7 @@ def cells_of(
     plan = Plan("t", unit, None, keys, (Measure(UnboundedSum(cells, TENTH), "laplace", Fraction(1)),))
     engine = DuckDBEngine(content, schema)
     try:
-        found = arrange.gather(plan, [engine.run(emitter.emit(part.plan, schema)) for part in parts(plan)]).entries
+        found = arrange.gather(plan, [engine.run(emitter.emit(part.plan, schema, DUCKDB)) for part in parts(plan)]).entries
     finally:
         engine.close()
     return [row[0] for row in found]  # type: ignore[misc]

@@ -17,7 +17,7 @@ import pytest
 from sfumato.audit.replay import integers_of
 from sfumato.engines.arrange import look
 from sfumato.engines.duckdb.engine import DuckDBEngine
-from sfumato.engines.sql.counting import emit
+from tests.emitter import emit
 from sfumato.kernel.certify import Certified, certify
 from sfumato.kernel.cost import Cost
 from sfumato.kernel.gate import Found

@@ -10,7 +10,7 @@ import pytest
 
 from sfumato.engines.arrange import arrange
 from sfumato.engines.duckdb.engine import DuckDBEngine
-from sfumato.engines.sql.counting import emit
+from tests.emitter import emit
 from sfumato.plan.expressions import AllOf, Arithmetic, Column, Comparison, Condition, IsNull, Not, Number
 from sfumato.plan.lattice import Lattice
 from sfumato.plan.nodes import CentredSum, CountRows, CountValues, Measure, Plan, Sum

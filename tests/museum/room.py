@@ -8,7 +8,7 @@ import pyarrow as pa
 import sfumato as sf
 from sfumato.engines.arrange import arrange
 from sfumato.engines.duckdb.engine import DuckDBEngine
-from sfumato.engines.sql.counting import emit
+from tests.emitter import emit
 from sfumato.kernel.certify import Certified, certify
 from sfumato.kernel.cost import Cost
 from sfumato.plan.nodes import Aggregate, Key, Measure, Plan

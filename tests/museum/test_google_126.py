@@ -11,7 +11,7 @@ import pyarrow as pa
 
 import sfumato as sf
 from sfumato.engines.arrange import arrange
-from sfumato.engines.sql.counting import emit
+from tests.emitter import emit
 from sfumato.plan.expressions import Column
 from sfumato.plan.lattice import Lattice
 from sfumato.plan.nodes import Sum

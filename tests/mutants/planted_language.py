@@ -106,7 +106,7 @@ LANGUAGE = (
     Mutant(
         "too-much-counts-nothing",
         "engines/arrange.py",
-        "    if None in values:\n        raise too_many_rows()\n    return tuple(int(value) for value in values)",
+        "    if None in values:\n        raise engine_failed()\n    return tuple(int(value) for value in values)",
         "    return tuple(int(value or 0) for value in values)",
         "with one row more a sum falls from quintillions to 0, which no noise covers",
         (DUCKDB + "::test_more_rows_than_fit_give_no_answer",),

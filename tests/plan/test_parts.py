@@ -7,7 +7,7 @@ import pytest
 
 from sfumato.engines.arrange import look
 from sfumato.engines.duckdb.engine import DuckDBEngine
-from sfumato.engines.sql.counting import emit
+from tests.emitter import emit
 from sfumato.kernel.mechanisms.found_bounds import Weighed
 from sfumato.kernel.mechanisms.ranks import Cells
 from sfumato.plan.expressions import Column

@@ -5,7 +5,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 import sfumato as sf
-from sfumato.engines.sql.counting import emit
+from tests.emitter import emit
 from sfumato.kernel.certify import Certified, certify
 from sfumato.kernel.cost import Cost
 from sfumato.ledger.terms import Terms

@@ -15,7 +15,7 @@ import pytest
 
 from sfumato.engines.duckdb import engine
 from sfumato.engines.duckdb.engine import DuckDBEngine
-from sfumato.engines.sql.counting import emit
+from tests.emitter import emit
 from sfumato.plan.expressions import AllOf, Column, Comparison, Condition, Number, OneOf, String
 from sfumato.plan.lattice import Lattice
 from sfumato.plan.nodes import CountRows, ListedKey, Measure, Plan, Sum
@@ -125,6 +125,6 @@ def test_both_sides_of_a_join_are_read_whether_or_not_one_has_rows(tmp_path: Pat
 
 def test_an_inner_join_is_caught(tmp_path: Path) -> None:
     """The twin: DuckDB does not read the left where the right has no row."""
-    inner = twin(("CASE WHEN other.{quoted(key)} IS NULL THEN FALSE ELSE TRUE END", "other.{quoted(key)} IS NOT NULL"))
+    inner = twin(("CASE WHEN other.{key} IS NULL THEN FALSE ELSE TRUE END", "other.{key} IS NOT NULL"))
     first, second = work(tmp_path, "memory", Person("who", 2, 1), None, JOINS["few on the right, one row each"], inner)
     assert first != second

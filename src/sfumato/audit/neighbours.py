@@ -12,6 +12,7 @@ import numpy as np
 
 from sfumato.audit.replay import integers_of
 from sfumato.engines.arrange import look
+from sfumato.engines.duckdb.dialect import DUCKDB
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.sql.counting import emit
 from sfumato.errors import UsageError
@@ -129,7 +130,7 @@ def _of_question(question: str, schema: Schema) -> tuple[Callable[[Any], Vectors
     bound = bind(parse(question), schema)
     plan = allocate(bound, rewrite(bound), schema, Cost("epsilon", Fraction(1)))
     certified = certify(plan, schema, "epsilon")
-    sql = tuple(emit(part.plan, schema) for part in parts(plan))
+    sql = tuple(emit(part.plan, schema, DUCKDB) for part in parts(plan))
     aggregates = [measure.aggregate for measure in plan.measures]
     steps = [_step(aggregate) for aggregate in aggregates]
 

@@ -1,37 +1,41 @@
 """From an engine's rows to one entry for every group and measure: an integer, or the rows of each cell."""
 
 from collections.abc import Sequence
-from itertools import pairwise
-from typing import Any, Protocol
+from itertools import islice, pairwise
+from typing import Any
 
 import numpy as np
 
-from sfumato.errors import too_many_rows
+from sfumato.engines.protocol import Engine, Query, RowsFound
+from sfumato.errors import engine_failed
 from sfumato.kernel.gate import Entry, Found, Group
 from sfumato.kernel.mechanisms.found_bounds import Weighed
 from sfumato.kernel.mechanisms.ranks import MOST_ROWS, Cells, Numbers
 from sfumato.plan.nodes import OpenKey, Plan
 from sfumato.plan.parts import Part, parts
 
-Rows = Sequence[Sequence[Any]] | Numbers
-
-
-class Engine(Protocol):
-    def run(self, sql: str) -> Rows: ...
-
-    def counts(self, sql: str) -> Numbers: ...
-
 
 def look(engine: Engine, plan: Plan, sql: Sequence[str]) -> Found:
     """What an engine finds for a plan, given what `engines.sql.counting` wrote for its parts."""
-    results = [
-        engine.counts(one) if part.kind == "cells" and not plan.open else engine.run(one)
+    (found,) = look_at_all(engine, [(plan, sql)])
+    return found
+
+
+def look_at_all(engine: Engine, asked: Sequence[tuple[Plan, Sequence[str]]]) -> list[Found]:
+    """What an engine finds for several plans, each with the SQL of its parts.
+
+    Claim: all of it is of one state of the data. Proof: the engine is asked once (`Engine.rows`).
+    """
+    queries = [
+        Query(one, cells=part.kind == "cells" and not plan.open)
+        for plan, sql in asked
         for part, one in zip(parts(plan), sql, strict=True)
     ]
-    return gather(plan, results)
+    results = iter(engine.rows(queries))
+    return [gather(plan, list(islice(results, len(sql)))) for plan, sql in asked]
 
 
-def gather(plan: Plan, results: Sequence[Rows]) -> Found:
+def gather(plan: Plan, results: Sequence[RowsFound]) -> Found:
     """Results come part by part (`plan.parts`), each as rows of values of open keys, a group's number, integers.
 
     All declared groups are there; with open keys those that have rows, with the number of their units.
@@ -61,7 +65,7 @@ def gather(plan: Plan, results: Sequence[Rows]) -> Found:
     )
 
 
-def arrange(plan: Plan, rows: Rows) -> list[tuple[int, ...]]:
+def arrange(plan: Plan, rows: RowsFound) -> list[tuple[int, ...]]:
     """Of a part of plain numbers one row of integers for every declared group; groups that did not come count 0."""
     arranged = [(0,) * len(plan.measures)] * plan.groups
     for group, *values in rows:
@@ -72,16 +76,16 @@ def arrange(plan: Plan, rows: Rows) -> list[tuple[int, ...]]:
 def _numbers(values: Sequence[Any]) -> tuple[int, ...]:
     """NULL is how the SQL says that there was too much to add up exactly."""
     if None in values:
-        raise too_many_rows()
+        raise engine_failed()
     return tuple(int(value) for value in values)
 
 
-def _cells(part: Part, rows: Rows, groups: Sequence[Group], width: int) -> list[Entry]:
+def _cells(part: Part, rows: RowsFound, groups: Sequence[Group], width: int) -> list[Entry]:
     """The cells of every group, in order; an engine may name a cell twice."""
     columns = rows.T if isinstance(rows, np.ndarray) else list(zip(*rows, strict=True)) or [()] * (width + 2)
     numbered, counted = (np.asarray(columns[place], dtype=np.int64) for place in (width, width + 1))
     if counted.sum() > MOST_ROWS:
-        raise too_many_rows()
+        raise engine_failed()
     owner: Numbers = numbered // part.size
     if width:
         place_of = {group: place for place, group in enumerate(groups)}
@@ -99,7 +103,7 @@ def _cells(part: Part, rows: Rows, groups: Sequence[Group], width: int) -> list[
     ]
 
 
-def _weighed(part: Part, rows: Rows, groups: Sequence[Group], width: int) -> list[Entry]:
+def _weighed(part: Part, rows: RowsFound, groups: Sequence[Group], width: int) -> list[Entry]:
     """Rows and sums of the cells of every group; NULL is how the SQL says that there was too much to add up."""
     sums: dict[tuple[Group, int], int] = {}
     for row in rows:
