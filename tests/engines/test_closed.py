@@ -8,7 +8,6 @@ import pytest
 
 from sfumato.engines.duckdb.dialect import DUCKDB
 from sfumato.engines.sql import counting, sources
-from tests.emitter import emit
 from sfumato.engines.sql.expressions import Writer
 from sfumato.errors import Refused
 from sfumato.plan.expressions import Arithmetic, Column, Number, parts
@@ -19,6 +18,7 @@ from sfumato.plan.sources import Computed, Folded, PerUnit, Rows
 from sfumato.schema.columns import Float, Int
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person, Row, Unit
+from tests.emitter import emit
 
 PERSON = Person("who", max_rows=2, max_groups=2)
 SCHEMA = Schema("people", PERSON, {"x": Int(0, 9), "z": Float(0, 9)})

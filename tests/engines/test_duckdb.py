@@ -22,7 +22,6 @@ import pytest
 from sfumato.engines.arrange import arrange
 from sfumato.engines.duckdb.engine import DuckDBEngine, describe
 from sfumato.engines.sql.counting import MOST_ADDED_UP
-from tests.emitter import emit
 from sfumato.engines.sql.expressions import LARGEST_INTEGER
 from sfumato.errors import DataUnreadable, EngineFailed, SfumatoError, UsageError
 from sfumato.plan.expressions import Column, Comparison, Condition, Number, String
@@ -32,6 +31,7 @@ from sfumato.schema.columns import Category, Float, Identifier, Int, Text
 from sfumato.schema.columns import Column as Declared
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person, Row, Unit
+from tests.emitter import emit
 from tests.engines.stores import stored_as
 
 CANARY = "canary-7351"

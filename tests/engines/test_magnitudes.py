@@ -42,7 +42,9 @@ def cells_of(
     plan = Plan("t", unit, None, keys, (Measure(UnboundedSum(cells, TENTH), "laplace", Fraction(1)),))
     engine = DuckDBEngine(content, schema)
     try:
-        found = arrange.gather(plan, [engine.run(emitter.emit(part.plan, schema, DUCKDB)) for part in parts(plan)]).entries
+        found = arrange.gather(
+            plan, [engine.run(emitter.emit(part.plan, schema, DUCKDB)) for part in parts(plan)]
+        ).entries
     finally:
         engine.close()
     return [row[0] for row in found]  # type: ignore[misc]

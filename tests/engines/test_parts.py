@@ -17,7 +17,6 @@ import pytest
 from sfumato.audit.replay import integers_of
 from sfumato.engines.arrange import look
 from sfumato.engines.duckdb.engine import DuckDBEngine
-from tests.emitter import emit
 from sfumato.kernel.certify import Certified, certify
 from sfumato.kernel.cost import Cost
 from sfumato.kernel.gate import Found
@@ -31,6 +30,7 @@ from sfumato.query.sql import parse
 from sfumato.schema.columns import Category, Float, Int, Text
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person, Row, Unit
+from tests.emitter import emit
 from tests.engines.brute_force import Emit, twin
 from tests.reference import Reader, _place, group_number
 

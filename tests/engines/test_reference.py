@@ -20,7 +20,6 @@ from hypothesis import strategies as st
 
 from sfumato.engines.arrange import arrange
 from sfumato.engines.duckdb.engine import DuckDBEngine
-from tests.emitter import emit
 from sfumato.errors import EngineFailed
 from sfumato.plan.expressions import (
     AllOf,
@@ -51,6 +50,7 @@ from sfumato.schema.columns import Category, Date, Float, Int, Text
 from sfumato.schema.columns import Column as Declared
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person, Row
+from tests.emitter import emit
 from tests.engines.brute_force import twin
 from tests.reference import Integers, evaluate
 
@@ -643,11 +643,19 @@ def test_the_emitter_agrees_with_the_reference_on_a_table_with_everything_in_it(
             "WHEN {real} <= {self.dialect.INFINITY} THEN {upper}", "ELSE {upper}", id="NaN clamped like infinity"
         ),
         pytest.param("WHEN {real} < {low} THEN {lower} ", "", id="no lower clamp"),
-        pytest.param("to_big(self.dialect.scaled(real, 2.0**-lattice", "to_big('0.01 + ' + self.dialect.scaled(real, 2.0**-lattice", id="rounding"),
+        pytest.param(
+            "to_big(self.dialect.scaled(real, 2.0**-lattice",
+            "to_big('0.01 + ' + self.dialect.scaled(real, 2.0**-lattice",
+            id="rounding",
+        ),
         pytest.param("nullif({right}, {self.double(0.0)})", "{right}", id="x/0 is infinite"),
         pytest.param('return f"nullif({written}, {self.dialect.NAN})"', 'return f"{written}"', id="NaN counted"),
         pytest.param('dialect.quotient(f"s{i}", f"c{i}")', 'dialect.quotient(f"s{i}", "n")', id="mean over NULLs too"),
-        pytest.param("{dialect.quotient(f'CAST({unit.max_rows} AS {dialect.BIG})', many)} END", "{unit.max_rows} END", id="rows not shared out"),
+        pytest.param(
+            "{dialect.quotient(f'CAST({unit.max_rows} AS {dialect.BIG})', many)} END",
+            "{unit.max_rows} END",
+            id="rows not shared out",
+        ),
         pytest.param("WHEN s{i} < most * {low} THEN most * {low} ", "", id="sum not clipped below"),
         pytest.param("WHEN c{i} > most THEN most", "WHEN n > most THEN most", id="NULLs counted when bounded"),
         pytest.param("{person} IS NOT NULL", "TRUE", id="NULL ids kept"),
@@ -655,12 +663,20 @@ def test_the_emitter_agrees_with_the_reference_on_a_table_with_everything_in_it(
         pytest.param("{' OR '.join", "{' AND '.join", id="OR as AND"),
         pytest.param("AND {high} THEN {position} END", "AND {high} + 6 THEN {position} % 6 END", id="undeclared kept"),
         pytest.param('COUNT(v{i}) AS s{i}"', 'COUNT(*) AS s{i}"', id="NULLs centred"),
-        pytest.param('half_away(dialect.arithmetic("*", value, unit))', 'floor(dialect.arithmetic("*", value, unit))', id="ROUND"),
-        pytest.param('dialect.arithmetic("*", dialect.half_away(dialect.arithmetic("/", value, unit)), unit)', "dialect.half_away(value)", id="ROUND before the point"),
+        pytest.param(
+            'half_away(dialect.arithmetic("*", value, unit))', 'floor(dialect.arithmetic("*", value, unit))', id="ROUND"
+        ),
+        pytest.param(
+            'dialect.arithmetic("*", dialect.half_away(dialect.arithmetic("/", value, unit)), unit)',
+            "dialect.half_away(value)",
+            id="ROUND before the point",
+        ),
         pytest.param('"LEAST": _all_present("least")', '"LEAST": _plain("least")', id="LEAST leaves out NULL"),
         pytest.param("ln(CASE WHEN {real} > 0 THEN", "ln(CASE WHEN {real} >= 0 THEN", id="LN of 0"),
         pytest.param("nullif({real}, {self.double(0.0)})", "{real}", id="0 to a negative power"),
-        pytest.param('return f"nullif({self._written(node)}, {self.dialect.NAN})"', 'return f"{self._written(node)}"', id="NaN"),
+        pytest.param(
+            'return f"nullif({self._written(node)}, {self.dialect.NAN})"', 'return f"{self._written(node)}"', id="NaN"
+        ),
         pytest.param('[f"ELSE {self._as(otherwise, kind)}"]', "[]", id="ELSE forgotten"),
         pytest.param("({value} LIKE {text(pattern)})", "({value} = {text(pattern)})", id="LIKE as ="),
         pytest.param("({real} % {self.double(", "({real} / {self.double(", id="MOD"),

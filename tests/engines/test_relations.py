@@ -12,8 +12,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sfumato.engines.duckdb.engine import DuckDBEngine
-from tests.emitter import emit
-from tests.emitter import write_source
 from sfumato.errors import EngineFailed, Refused
 from sfumato.kernel.certify import certify
 from sfumato.plan.expressions import Column, Comparison, Number
@@ -23,6 +21,7 @@ from sfumato.plan.sources import Computed, Folded, Lookup, OnUnit, PerUnit, Rows
 from sfumato.schema.columns import Float, Int
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person, Row
+from tests.emitter import emit, write_source
 from tests.engines import several
 from tests.engines.brute_force import twin
 from tests.engines.several import opened, run, schema_of

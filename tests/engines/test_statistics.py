@@ -10,13 +10,13 @@ import pytest
 
 from sfumato.engines.arrange import arrange
 from sfumato.engines.duckdb.engine import DuckDBEngine
-from tests.emitter import emit
 from sfumato.plan.expressions import AllOf, Arithmetic, Column, Comparison, Condition, IsNull, Not, Number
 from sfumato.plan.lattice import Lattice
 from sfumato.plan.nodes import CentredSum, CountRows, CountValues, Measure, Plan, Sum
 from sfumato.schema.columns import Float
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Row
+from tests.emitter import emit
 
 X = Column("x")
 MORE = Arithmetic("+", X, Number(Fraction(1)))

@@ -13,7 +13,6 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from tests.emitter import emit
 from sfumato.engines.duckdb.dialect import DUCKDB
 from sfumato.engines.sql.expressions import Writer
 from sfumato.errors import Refused
@@ -65,6 +64,7 @@ from sfumato.schema.columns import Category, Date, Float, Identifier, Int, Text
 from sfumato.schema.others import Lookup as Public
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person, Row
+from tests.emitter import emit
 
 NOTE, SEEN, X, Z, KIND, CODE = (Column(name) for name in ("note", "seen", "x", "z", "kind", "code"))
 ONE, TEXT, DAY = Number(Fraction(1)), String("1"), Day("2024-01-31")

@@ -8,7 +8,6 @@ import pyarrow as pa
 import sfumato as sf
 from sfumato.engines.arrange import arrange
 from sfumato.engines.duckdb.engine import DuckDBEngine
-from tests.emitter import emit
 from sfumato.kernel.certify import Certified, certify
 from sfumato.kernel.cost import Cost
 from sfumato.plan.nodes import Aggregate, Key, Measure, Plan
@@ -17,6 +16,7 @@ from sfumato.query.bind import bind
 from sfumato.query.rewrite import rewrite
 from sfumato.query.sql import parse
 from sfumato.schema.table import Schema
+from tests.emitter import emit
 
 
 def plan_of(*aggregates: Aggregate, unit: Any = None, keys: tuple[Key, ...] = ()) -> Plan:

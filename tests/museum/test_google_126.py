@@ -11,11 +11,11 @@ import pyarrow as pa
 
 import sfumato as sf
 from sfumato.engines.arrange import arrange
-from tests.emitter import emit
 from sfumato.plan.expressions import Column
 from sfumato.plan.lattice import Lattice
 from sfumato.plan.nodes import Sum
 from sfumato.schema.table import Schema
+from tests.emitter import emit
 from tests.museum.room import bounds_of, integers, plan_of
 
 SCHEMA = Schema("people", sf.Row(), {"x": sf.Float(-(2**53), 2**53)})

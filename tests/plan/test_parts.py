@@ -7,7 +7,6 @@ import pytest
 
 from sfumato.engines.arrange import look
 from sfumato.engines.duckdb.engine import DuckDBEngine
-from tests.emitter import emit
 from sfumato.kernel.mechanisms.found_bounds import Weighed
 from sfumato.kernel.mechanisms.ranks import Cells
 from sfumato.plan.expressions import Column
@@ -28,6 +27,7 @@ from sfumato.plan.parts import parts
 from sfumato.schema.columns import Int
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person, Row
+from tests.emitter import emit
 
 MAX_ROWS = 4
 UNIT = Person("who", max_rows=MAX_ROWS, max_groups=2)

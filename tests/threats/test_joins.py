@@ -18,7 +18,6 @@ import pytest
 import sfumato as sf
 from sfumato.engines.arrange import arrange
 from sfumato.engines.duckdb.engine import DuckDBEngine
-from tests.emitter import emit
 from sfumato.errors import DataUnreadable, Refused
 from sfumato.kernel.certify import Certified, certify
 from sfumato.kernel.cost import Cost
@@ -32,6 +31,7 @@ from sfumato.query.bind import bind
 from sfumato.query.rewrite import rewrite
 from sfumato.query.sql import parse
 from sfumato.schema.table import Schema
+from tests.emitter import emit
 from tests.engines import several
 from tests.engines.brute_force import twin
 from tests.engines.several import NAN, PEOPLE, VISITS, frame, schema_of

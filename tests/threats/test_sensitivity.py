@@ -19,7 +19,6 @@ import pytest
 import sfumato as sf
 from sfumato.engines.arrange import arrange
 from sfumato.engines.duckdb.engine import DuckDBEngine
-from tests.emitter import emit
 from sfumato.errors import EngineFailed, Refused, UsageError
 from sfumato.kernel.certify import Certified, certify
 from sfumato.kernel.cost import Cost
@@ -33,6 +32,7 @@ from sfumato.query.bind import bind
 from sfumato.query.rewrite import rewrite
 from sfumato.query.sql import parse
 from sfumato.schema.table import Schema
+from tests.emitter import emit
 from tests.engines.brute_force import AGGREGATES, KEYS, Shape, bounds, twin, worst_of_corners, worst_of_every_table
 from tests.kernel.laws import mutant
 
@@ -60,7 +60,10 @@ NO_CLAMP = (
 SHARE = "{dialect.quotient(f'CAST({unit.max_rows} AS {dialect.BIG})', many)} END"
 KEEP_UNDECLARED = [("CAST(enum_code(", "COALESCE(enum_code("), ("listed))}))) AS INTEGER)", "listed))}))), 0)")]
 TIES = [
-    ("SELECT *, row_number() OVER (PARTITION BY u ORDER BY {chosen})", "SELECT *, rank() OVER (PARTITION BY u ORDER BY u)"),
+    (
+        "SELECT *, row_number() OVER (PARTITION BY u ORDER BY {chosen})",
+        "SELECT *, rank() OVER (PARTITION BY u ORDER BY u)",
+    ),
 ]
 TWINS: dict[str, tuple[Shape, list[tuple[str, str]]]] = {
     "no clamp": (PEOPLE, [NO_CLAMP]),
@@ -68,7 +71,10 @@ TWINS: dict[str, tuple[Shape, list[tuple[str, str]]]] = {
     "clamp off by one": (ROWS, [("WHEN {real} < {low} THEN {lower}", "WHEN {real} < {low} THEN {lower} - 1")]),
     "rows not bounded": (PEOPLE, [(SHARE, "NULL END")]),
     "rows bounded group by group": (PEOPLE, [(SHARE, "{unit.max_rows} END")]),
-    "share rounded up": (PEOPLE, [(SHARE, "{unit.max_rows} // {many} + CAST({unit.max_rows} % {many} > 0 AS INTEGER) END")]),
+    "share rounded up": (
+        PEOPLE,
+        [(SHARE, "{unit.max_rows} // {many} + CAST({unit.max_rows} % {many} > 0 AS INTEGER) END")],
+    ),
     "rows of one group counted": (PEOPLE, [('"SUM(n) OVER person"', '"n"')]),
     "groups not bounded": (PEOPLE, [(" WHERE rank <= {unit.max_groups}", "")]),
     "ties share a rank": (PEOPLE, TIES),

@@ -15,7 +15,6 @@ import pytest
 
 from sfumato.engines.duckdb import engine
 from sfumato.engines.duckdb.engine import DuckDBEngine
-from tests.emitter import emit
 from sfumato.plan.expressions import AllOf, Column, Comparison, Condition, Number, OneOf, String
 from sfumato.plan.lattice import Lattice
 from sfumato.plan.nodes import CountRows, ListedKey, Measure, Plan, Sum
@@ -23,6 +22,7 @@ from sfumato.plan.sources import Computed, Folded, OnUnit, PerUnit, Rows, Source
 from sfumato.schema.columns import Category, Float, Int, Text
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person, Row, Unit
+from tests.emitter import emit
 from tests.engines.brute_force import twin
 from tests.engines.stores import stored_as
 

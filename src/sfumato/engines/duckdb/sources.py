@@ -7,7 +7,7 @@ import duckdb
 
 from sfumato.engines.duckdb import sqlite
 from sfumato.engines.duckdb.canonical import declared_columns, id_of_unit
-from sfumato.engines.duckdb.files import BYTE_ORDER_MARK, beginning, folder, header, source_kind, one_file, state
+from sfumato.engines.duckdb.files import BYTE_ORDER_MARK, beginning, folder, header, one_file, source_kind, state
 from sfumato.engines.duckdb.frames import typed, unlike_any
 from sfumato.engines.duckdb.in_place import ATTACHED, Scanned, attach, duckdb_file, parquet_files, reading, same_columns
 from sfumato.engines.duckdb.tables import Connection, Copied, create, fingerprint, unreadable

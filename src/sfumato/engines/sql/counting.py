@@ -61,9 +61,7 @@ def emit(plan: Plan, schema: Schema, dialect: Dialect) -> str:
 
 def _for_rows(plan: Plan, rows: str, writer: Writer) -> str:
     values = _values(plan, writer)
-    sums = ", ".join(
-        f"{_plain(a, i, _slot(plan, i), writer.dialect)} AS m{i}" for i, a in enumerate(_aggregates(plan))
-    )
+    sums = ", ".join(f"{_plain(a, i, _slot(plan, i), writer.dialect)} AS m{i}" for i, a in enumerate(_aggregates(plan)))
     source = f"{rows}{_where(plan, writer)}"
     if not plan.keys:
         return f"SELECT 0 AS g, {sums}\nFROM (SELECT 1 AS one{values} {source}) AS s"
@@ -154,7 +152,9 @@ def _aggregates(plan: Plan) -> list[Aggregate]:
 
 
 def _where(plan: Plan, writer: Writer, first: str = "") -> str:
-    conditions = ([first] if first else []) + ([writer.dialect.filter(writer.condition(plan.where))] if plan.where is not None else [])
+    conditions = ([first] if first else []) + (
+        [writer.dialect.filter(writer.condition(plan.where))] if plan.where is not None else []
+    )
     return f" WHERE {' AND '.join(conditions)}" if conditions else ""
 
 
