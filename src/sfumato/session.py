@@ -174,7 +174,7 @@ class Session:
         self.analyst = analyst
         self.ledger = ledger
         self._terms = Terms(budget)
-        self._engine = engine
+        self._engine, self._dialect = engine, engine.dialect
         self._opening = opening
         self._entropy = SystemEntropy()
 
@@ -362,7 +362,7 @@ class Session:
         draft = rewrite(bound)
         plan = allocate(bound, draft, self.schema, price, self._terms.for_keys(wanted.delta))
         certified = certify(plan, self.schema, price.currency)
-        sql = tuple(emit(part.plan, self.schema, self._engine.dialect) for part in parts(plan))
+        sql = tuple(emit(part.plan, self.schema, self._dialect) for part in parts(plan))
         if wanted.delta is not None and not plan.open and together == 1:
             raise delta_unused()
         return Prepared(wanted.epsilon, wanted.delta, certified, draft.columns, bound.after, sql)

@@ -118,7 +118,7 @@ def test_an_expression_has_magnitudes_too() -> None:
 
 def test_too_many_rows_to_add_up_are_refused() -> None:
     plan = Plan("t", Row(), None, (), (Measure(UnboundedSum(WHOLE, TENTH), "laplace", Fraction(1)),))
-    with pytest.raises(SfumatoError, match="rows"):
+    with pytest.raises(SfumatoError, match="could not finish"):
         arrange.gather(plan, [[(3, 5, None)]])
 
 
@@ -126,7 +126,7 @@ def test_too_many_rows_to_add_up_are_refused() -> None:
 def test_too_many_rows_in_cells_are_refused(shape: Any) -> None:
     median = Quantiles(Grid(Column("x"), Fraction(0), Fraction(4), 4), (Fraction(1, 2),))
     plan = Plan("t", Row(), None, (), (Measure(median, "exponential", Fraction(1)),))
-    with pytest.raises(SfumatoError, match="rows"):
+    with pytest.raises(SfumatoError, match="could not finish"):
         arrange.gather(plan, [shape([(0, MOST_ROWS), (3, 1)])])
     ((entry,),) = arrange.gather(plan, [shape([(3, 1), (0, MOST_ROWS - 1)])]).entries
     assert entry.counts.tolist() == [MOST_ROWS - 1, 1]  # type: ignore[union-attr]

@@ -59,12 +59,8 @@ NO_CLAMP = (
 )
 SHARE = "{dialect.quotient(f'CAST({unit.max_rows} AS {dialect.BIG})', many)} END"
 KEEP_UNDECLARED = [("CAST(enum_code(", "COALESCE(enum_code("), ("listed))}))) AS INTEGER)", "listed))}))), 0)")]
-TIES = [
-    (
-        "SELECT *, row_number() OVER (PARTITION BY u ORDER BY {chosen})",
-        "SELECT *, rank() OVER (PARTITION BY u ORDER BY u)",
-    ),
-]
+TIES = [("row_number() OVER (PARTITION BY u ORDER BY {chosen})", "rank() OVER (PARTITION BY u ORDER BY u)")]
+ONE_MORE = "{unit.max_rows} // {many} + CAST({unit.max_rows} % {many} > 0 AS INTEGER) END"
 TWINS: dict[str, tuple[Shape, list[tuple[str, str]]]] = {
     "no clamp": (PEOPLE, [NO_CLAMP]),
     "no clamp of rows": (ROWS, [NO_CLAMP]),
@@ -73,7 +69,7 @@ TWINS: dict[str, tuple[Shape, list[tuple[str, str]]]] = {
     "rows bounded group by group": (PEOPLE, [(SHARE, "{unit.max_rows} END")]),
     "share rounded up": (
         PEOPLE,
-        [(SHARE, "{unit.max_rows} // {many} + CAST({unit.max_rows} % {many} > 0 AS INTEGER) END")],
+        [(SHARE, ONE_MORE)],
     ),
     "rows of one group counted": (PEOPLE, [('"SUM(n) OVER person"', '"n"')]),
     "groups not bounded": (PEOPLE, [(" WHERE rank <= {unit.max_groups}", "")]),
@@ -88,7 +84,7 @@ TWINS: dict[str, tuple[Shape, list[tuple[str, str]]]] = {
         [("AND {high} THEN {position} END", "AND {high} THEN {position} ELSE 0 END")],
     ),
     "NULL ids kept": (PEOPLE, [("{person} IS NOT NULL", "TRUE")]),
-    "condition left out": (ROWS, [("[writer.dialect.filter(writer.condition(plan.where))]", "['TRUE']")]),
+    "condition left out": (ROWS, [("conditions.append(writer.dialect.filter(writer.condition(plan.where)))", "pass")]),
 }
 
 

@@ -152,9 +152,9 @@ def _aggregates(plan: Plan) -> list[Aggregate]:
 
 
 def _where(plan: Plan, writer: Writer, first: str = "") -> str:
-    conditions = ([first] if first else []) + (
-        [writer.dialect.filter(writer.condition(plan.where))] if plan.where is not None else []
-    )
+    conditions = [first] if first else []
+    if plan.where is not None:
+        conditions.append(writer.dialect.filter(writer.condition(plan.where)))
     return f" WHERE {' AND '.join(conditions)}" if conditions else ""
 
 
