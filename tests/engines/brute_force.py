@@ -26,6 +26,7 @@ import pyarrow as pa
 
 from sfumato.engines.arrange import arrange
 from sfumato.engines.duckdb.engine import DuckDBEngine
+from sfumato.engines.protocol import Engine, Query
 from sfumato.kernel.certify import certify
 from sfumato.plan.expressions import Arithmetic, Call, Case, Column, Comparison, Condition, Number, String
 from sfumato.plan.lattice import Lattice
@@ -51,6 +52,7 @@ NAMES = ("sql.dialect", "sql.phrases", "duckdb.dialect", "sql.expressions", "sql
 EMITTER = [importlib.import_module(f"sfumato.engines.{name}") for name in NAMES]
 
 Emit = Callable[[Plan, Schema], str]
+Load = Callable[[Any, Schema], Engine]
 Kind = dict[str, Any]  # one row, without its id
 Vectors = np.ndarray[Any, np.dtype[np.int64]]  # (group, measure)
 
@@ -231,7 +233,7 @@ def _worst(differences: Vectors, uncounted: Sequence[bool]) -> Worst:
 # ---- all small tables in one question
 
 
-def worst_of_every_table(shape: Shape, emit: Emit) -> Worst:
+def worst_of_every_table(shape: Shape, emit: Emit, load: Load = DuckDBEngine) -> Worst:
     kinds = shape.kinds
     choices = [
         choice
@@ -260,7 +262,7 @@ def worst_of_every_table(shape: Shape, emit: Emit) -> Worst:
             (i, len(choices) + i % len(others), not any(shape.counts(kinds[kind]) for kind in choice))
             for i, choice in enumerate(choices)
         ]
-    answers = _answer_all(shape, emit, tables)
+    answers = _answer_all(shape, emit, tables, load)
     with_unit, without, uncounted = (list(side) for side in zip(*pairs, strict=True))
     return _worst(answers[with_unit] - answers[without], uncounted)
 
@@ -279,7 +281,7 @@ def _others(shape: Shape) -> list[list[tuple[int | None, Kind]]]:
     ]
 
 
-def _answer_all(shape: Shape, emit: Emit, tables: Sequence[Sequence[tuple[int | None, Kind]]]) -> Vectors:
+def _answer_all(shape: Shape, emit: Emit, tables: Sequence[Sequence[tuple[int | None, Kind]]], load: Load) -> Vectors:
     """The plan's integers for every table: an array (table, group, measure)."""
     plan = shape.plan
     numbered = replace(plan, keys=(RangeKey(Column("tab"), 0, len(tables) - 1), *plan.keys))
@@ -289,9 +291,9 @@ def _answer_all(shape: Shape, emit: Emit, tables: Sequence[Sequence[tuple[int | 
         for tab, table in enumerate(tables)
         for who, kind in table
     ]
-    engine = DuckDBEngine(_arrow(rows), schema)
+    engine = load(_arrow(rows), schema)
     answers = np.zeros((len(tables) * plan.groups, len(plan.measures)), dtype=np.int64)
-    found = engine.run(emit(numbered, schema))
+    (found,) = engine.rows([Query(emit(numbered, schema))])
     engine.close()
     answers[[row[0] for row in found]] = np.array([row[1:] for row in found], dtype=np.int64)
     return answers.reshape(len(tables), plan.groups, len(plan.measures))

@@ -293,8 +293,15 @@ def _shown(entry: Any) -> Any:
     return entry
 
 
-def test_random_plans_agree_with_the_interpreter() -> None:
-    choose, asked = Random(11), 0
+def measured(plan: Plan, got: Found) -> dict[Any, list[Any]]:
+    """Group → what each measure counted, as `interpreted` gives it."""
+    groups = [(number,) for number in range(plan.groups)] if got.groups is None else got.groups
+    return {group: [_shown(entry) for entry in row] for group, row in zip(groups, got.entries, strict=True)}
+
+
+def random_questions() -> Iterator[tuple[str, Certified, Schema, list[dict[str, Any]]]]:
+    """For `check_engine`: questions, what was certified, and rows, of which nobody has too many."""
+    choose = Random(11)
     for _ in range(60):
         keys = choose.choice(KEYS)
         calls = choose.sample(CALLS, choose.randint(1, 4))
@@ -302,10 +309,4 @@ def test_random_plans_agree_with_the_interpreter() -> None:
         question = f"SELECT {selected} FROM t{choose.choice(WHERE)}" + (f" GROUP BY {', '.join(keys)}" if keys else "")
         unit = choose.choice([Row(), Person("who", max_rows=10_000, max_groups=1000)])
         claim, schema = certified(question, unit, opened="free" in keys)
-        data = rows(choose, choose.choice([0, 1, 8, 40]))
-        got = found(claim.plan, schema, data)
-        groups = [(number,) for number in range(claim.plan.groups)] if got.groups is None else got.groups
-        measured = {group: [_shown(entry) for entry in row] for group, row in zip(groups, got.entries, strict=True)}
-        assert measured == interpreted(claim.plan, schema, data), (question, unit)
-        asked += 1
-    assert asked == 60
+        yield question, claim, schema, rows(choose, choose.choice([0, 1, 8, 40]))

@@ -6,8 +6,8 @@ contribution-bounding.md says. No expression can fail on any row: arithmetic is 
 
 from typing import assert_never
 
-from sfumato.engines.sql.dialect import Dialect
-from sfumato.engines.sql.expressions import LARGEST_INTEGER, Writer, column, integer
+from sfumato.engines.sql.dialect import Dialect, column, integer
+from sfumato.engines.sql.expressions import LARGEST_INTEGER, Writer
 from sfumato.engines.sql.sources import ties, write_source
 from sfumato.plan.expressions import Expression
 from sfumato.plan.lattice import LARGEST

@@ -150,3 +150,12 @@ class Dialect(Protocol):
 
     def filter(self, condition: str) -> str:
         """A condition that does not choose which parts of a table are read."""
+
+
+def column(name: str, dialect: Dialect) -> str:
+    """A column of the private table, qualified so that no alias of ours can be taken for it."""
+    return f"t.{dialect.quoted(name)}"
+
+
+def integer(value: int) -> str:
+    return f"({value})" if value < 0 else str(value)

@@ -2,7 +2,7 @@
 
 from typing import assert_never
 
-from sfumato.engines.sql.dialect import Dialect
+from sfumato.engines.sql.dialect import Dialect, column, integer
 from sfumato.engines.sql.phrases import MATCHES, SQL
 from sfumato.plan.expressions import (
     AllOf,
@@ -206,12 +206,3 @@ class Writer:
                 return kind_of(node, self._schema) == "number"
             case _:
                 return False
-
-
-def column(name: str, dialect: Dialect) -> str:
-    """A column of the private table, qualified so that no alias of ours can be taken for it."""
-    return f"t.{dialect.quoted(name)}"
-
-
-def integer(value: int) -> str:
-    return f"({value})" if value < 0 else str(value)

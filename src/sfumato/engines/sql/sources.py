@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from typing import assert_never
 
-from sfumato.engines.sql.dialect import Dialect
-from sfumato.engines.sql.expressions import Writer, column, integer
+from sfumato.engines.sql.dialect import Dialect, column, integer
+from sfumato.engines.sql.expressions import Writer
 from sfumato.errors import plan_refused
 from sfumato.plan.expressions import Column, Condition
 from sfumato.plan.sources import Computed, Folded, Lookup, OnUnit, PerUnit, Rows, Source, Taken, derive, one_row_each
