@@ -160,7 +160,7 @@ def failing_rows(candidate: Candidate, dialect: Dialect | None = None) -> Iterat
             name: [emit(plan, schema, dialect or candidate.dialect) for plan in plans]
             for name, plans in hostile_rows.plans(schema).items()
         }
-        for table in hostile_rows.tables():
+        for table in hostile_rows.tables(alone=schema.unit == Row()):
             engine = candidate.load(table, schema)
             for name, sql in queries.items():
                 try:

@@ -1,6 +1,7 @@
 """Rows that make careless SQL fail, and questions that would tell by failing whether such a row is there."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import date
 from fractions import Fraction
 from itertools import product
@@ -59,6 +60,7 @@ CONSTANTS: dict[str, tuple[Expression, ...]] = {
     "truncation": tuple(map(String, TRUNCATIONS)),
     "unit": tuple(map(String, UNITS)),
 }
+WIDE = Lattice.covering(Fraction(-(10**90)), Fraction(10**90), whole=False)
 OF_KIND = {"number": ("wide", "whole"), "text": ("note",), "date": ("seen",)}
 
 
@@ -77,18 +79,19 @@ def rows() -> list[dict[str, Any]]:
     ]
 
 
-def tables() -> Iterator[pa.Table]:
+def tables(*, alone: bool) -> Iterator[pa.Table]:
     """All of them, none, and each alone."""
-    for chosen in (rows(), [], *([row] for row in rows())):
+    for chosen in (rows(), [], *([row] for row in rows() if alone)):
         yield pa.table({name: pa.array([row[name] for row in chosen], kind) for name, kind in TYPES.items()})
 
 
 def plans(schema: Schema) -> dict[str, list[Plan]]:
-    found = {name: [_plan(schema, call) for call in _calls(name)] for name in FUNCTIONS}
+    """By what they are about, so that a failure tells it."""
+    found = {name: [_plan(schema, *_calls(name))] for name in FUNCTIONS}
     found |= {question: _parts(question, schema) for question in QUESTIONS}
-    found["range key"] = [
-        Plan("people", schema.unit, None, (RangeKey(Column("whole"), -3, 3),), _measures(Column("real")))
-    ]
+    for value in (Column("whole"), Call("FLOOR", (Column("wide"),))):
+        key = RangeKey(value, -3, 3)
+        found[f"by {value}"] = [replace(_plan(schema, Column("real")), keys=(key,))]
     return found
 
 
@@ -103,16 +106,14 @@ def _calls(name: Any) -> Iterator[Call]:
         yield from (Call(name, given) for given in product(*choices))
 
 
-def _plan(schema: Schema, call: Call) -> Plan:
-    return Plan("people", schema.unit, None, (), _measures(call))
-
-
-def _measures(value: Expression) -> tuple[Measure, ...]:
-    aggregates: list[Aggregate] = [CountValues(value)]
-    if not isinstance(value, Call) or FUNCTIONS[value.name].gives == "number":
-        for lattice in (Lattice(-4, 7, -1), Lattice.covering(Fraction(-(10**90)), Fraction(10**90), whole=False)):
-            aggregates += [Sum(value, lattice), CentredSum(value, lattice)]
-    return tuple(Measure(aggregate, "laplace", Fraction(1)) for aggregate in aggregates)
+def _plan(schema: Schema, *values: Expression) -> Plan:
+    aggregates: list[Aggregate] = []
+    for value in values:
+        aggregates.append(CountValues(value))
+        if not isinstance(value, Call) or FUNCTIONS[value.name].gives == "number":
+            aggregates += [Sum(value, Lattice(-4, 7, -1)), CentredSum(value, WIDE)]
+    measures = tuple(Measure(aggregate, "laplace", Fraction(1)) for aggregate in aggregates)
+    return Plan("people", schema.unit, None, (), measures)
 
 
 def _parts(question: str, schema: Schema) -> list[Plan]:

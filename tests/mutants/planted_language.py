@@ -106,11 +106,11 @@ LANGUAGE = (
         (RELATIONS,),
     ),
     Mutant(
-        "groups-drawn-by-lot",
+        "groups-by-who-else-is-there",
         "engines/duckdb/dialect.py",
         "return f\"hash({', '.join(values)})\"",
-        'return "random()"',
-        "each part of a question draws other groups for a person, who counts in more of them than certified",
+        "return f\"hash({', '.join(values)}, (SELECT COUNT(*) FROM pairs))\"",
+        "one person more, and everybody else counts in other groups: one person moves all of the answer",
         (ENGINES + "::test_where_max_groups_binds_each_person_keeps_that_many_groups_and_chooses_them_alone",),
     ),
     Mutant(
