@@ -72,7 +72,7 @@ def rows() -> list[dict[str, Any]]:
             **dict.fromkeys(("whole", "number"), WHOLES[i % len(WHOLES)]),
             "note": TEXTS[i],
             "seen": DAYS[i % len(DAYS)],
-            "kind": ("a", "b", "undeclared", None)[i % 4],
+            "kind": ("a", "b", "c", None)[i % 4],
             "who": None if i == 5 else i // 4,
         }
         for i in range(len(TEXTS))
