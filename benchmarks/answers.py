@@ -13,6 +13,7 @@ import numpy as np
 import sfumato as sf
 from benchmarks.measure import Report, medians
 from benchmarks.people import people
+from sfumato.engines.duckdb.dialect import DUCKDB
 from sfumato.engines.sql.counting import emit
 from sfumato.kernel.entropy import SystemEntropy
 from sfumato.kernel.mechanisms.additive import DiscreteGaussian
@@ -44,7 +45,7 @@ def _engine(path: Path, folder: Path) -> Report:
     keys = "SELECT zip, COUNT(*) FROM people GROUP BY zip"
     spends = numbers(1)
     (counting,) = person._prepare(keys, 1).certified.countings
-    bounded = emit(counting, person.schema).replace('FROM "people"', f"FROM '{path}'")
+    bounded = emit(counting, person.schema, DUCKDB).replace('FROM "people"', f"FROM '{path}'")
     seconds = medians(
         {
             "median": lambda: row.ask("SELECT MEDIAN(income) FROM people", spend=0.5, fresh=True),

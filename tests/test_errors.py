@@ -68,7 +68,6 @@ SAMPLES: dict[str, tuple[Any, ...]] = {
     "receipt_used": (),
     "session_of_another_process": (),
     "engine_failed": (),
-    "too_many_rows": (),
 }
 
 CLASSES = [kind for kind in vars(errors).values() if inspect.isclass(kind) and issubclass(kind, SfumatoError)]

@@ -383,14 +383,8 @@ def session_of_another_process() -> UsageError:
     return UsageError("this session was opened in another process.", "Open one in each process, after the fork.")
 
 
-def too_many_rows() -> EngineFailed:
-    return EngineFailed(
-        "a group has more rows than can be added up exactly.",
-        "The charge stands. Ask about smaller groups: up to four billion rows each work.",
-    )
-
-
 def engine_failed() -> EngineFailed:
+    """One text for every cause: which one it was may depend on single rows."""
     return EngineFailed(
         "the engine could not finish this question.",
         "The charge stands. Let the owner check limits, memory and disk of the engine; fresh=True pays for a new try.",

@@ -9,10 +9,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from sfumato.engines.arrange import look
-from sfumato.engines.duckdb.engine import DuckDBEngine
+from sfumato.engines.arrange import look_at_all
+from sfumato.engines.open import open_engine
+from sfumato.engines.protocol import Engine
 from sfumato.engines.sql.counting import emit
-from sfumato.engines.sql.expressions import quoted
+from sfumato.engines.sql.phrases import quoted
 from sfumato.engines.ticks import leaving_at_a_tick
 from sfumato.errors import EngineFailed, UsageError, ledger_needed, missing_argument
 from sfumato.kernel.certify import Certified, certify
@@ -57,7 +58,7 @@ def open_policy(policy: str | os.PathLike[str], *, analyst: str = DEFAULT_ANALYS
     """A session on the table that a policy file describes."""
     check_analyst(analyst)
     loaded = load_policy(as_path(policy, "policy", "people.toml"))
-    engine = DuckDBEngine(
+    engine = open_engine(
         loaded.source,
         loaded.schema,
         source_table=loaded.source_table,
@@ -133,12 +134,12 @@ def protect(
         version=version,
         allow=None if allow is None else tuple(allow),
     )
-    engine = DuckDBEngine(source, schema, source_table=source_table, limits=limits, version=version)
+    engine = open_engine(source, schema, source_table=source_table, limits=limits, version=version)
     return _opened(engine, schema, budget, place, anchored, analyst, opening)
 
 
 def _opened(
-    engine: DuckDBEngine, schema: Schema, budget: Budget, place: Path, anchor: Path | None, analyst: str, opening: str
+    engine: Engine, schema: Schema, budget: Budget, place: Path, anchor: Path | None, analyst: str, opening: str
 ) -> "Session":
     """The ledger comes last: what it was opened for is written down for ever."""
     try:
@@ -175,7 +176,7 @@ class Session:
         self,
         schema: Schema,
         budget: Budget,
-        engine: DuckDBEngine,
+        engine: Engine,
         ledger: Ledger,
         analyst: str,
         opening: str | None = None,
@@ -185,7 +186,7 @@ class Session:
         self.analyst = analyst
         self.ledger = ledger
         self._terms = Terms(budget)
-        self._engine = engine
+        self._engine, self._dialect = engine, engine.dialect
         self._opening = opening
         self._entropy = SystemEntropy()
 
@@ -239,8 +240,10 @@ class Session:
             with leaving_at_a_tick():
                 made = []
                 try:
-                    for one in different.values():
-                        found = look(self._engine, one.certified.countings, one.sql)
+                    looked = look_at_all(
+                        self._engine, [(one.certified.countings, one.sql) for one in different.values()]
+                    )
+                    for one, found in zip(different.values(), looked, strict=True):
                         made.append(release(one.certified, paid, found, self._entropy))
                 except EngineFailed as failure:
                     self.ledger.fail(paid.entry, failure)
@@ -374,7 +377,7 @@ class Session:
         draft = rewrite(bound)
         plan = allocate(bound, draft, self.schema, price, self._terms.for_keys(wanted.delta))
         certified = certify(plan, self.schema, price.currency)
-        sql = tuple(emit(counting, self.schema) for counting in certified.countings)
+        sql = tuple(emit(counting, self.schema, self._dialect) for counting in certified.countings)
         if wanted.delta is not None and not plan.open and together == 1:
             raise delta_unused()
         return Prepared(wanted.epsilon, wanted.delta, certified, draft.columns, bound.after, sql)

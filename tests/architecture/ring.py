@@ -181,14 +181,26 @@ RING = (
     Trusted(
         "engines/sql/expressions.py",
         "language",
-        20,
+        14,
         "Can any expression fail, or overflow, on one row? What do NULL and NaN do? (The proof: `lattice.md`.)",
     ),
     Trusted(
-        "engines/sql/functions.py",
+        "engines/sql/phrases.py",
         "language",
-        8,
+        4,
         "Can a function fail outside of what it is made for? Can a text be SQL?",
+    ),
+    Trusted(
+        "engines/sql/dialect.py",
+        "language",
+        4,
+        "Is what is asked of a leaf enough for the three files above? Can a name of ours be taken for a column?",
+    ),
+    Trusted(
+        "engines/duckdb/dialect.py",
+        "language",
+        6,
+        "Is every leaf total, and does a person's choice depend on that person's values alone?",
     ),
     Trusted(
         "engines/sql/sources.py", "language", 10, "Is every row of a source one person's? How many may a join make?"
@@ -281,6 +293,8 @@ NOT_TRUSTED: Mapping[str, str] = MappingProxyType(
         "ledger/releases.py": "noisy integers as texts and back: what it makes of a release follows from that",
         "ledger/vouching.py": "the owner's own word for a ledger whose anchor was lost; no anchor is overruled",
         "ledger/wordings.py": "texts",
+        "engines/open.py": "picks an engine by the source; each of them protects",
+        "engines/protocol.py": "says what an engine is, and does nothing",
         "engines/duckdb/watchdog.py": "ends a query that takes too long; else the answer is refused or late",
         "engines/wordings.py": "texts",
         "schema/beside_wordings.py": "texts",

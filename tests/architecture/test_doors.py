@@ -55,7 +55,7 @@ def test_the_charge_comes_before_the_engine() -> None:
     for node in ast.walk(ask):
         if isinstance(node, ast.Call):
             lines.setdefault(_called(node), node.lineno)
-    assert lines["charge"] < lines["look"] < lines["store"]
+    assert lines["charge"] < lines["look_at_all"] < lines["store"]
 
 
 def test_whatever_looks_at_the_data_leaves_at_a_tick() -> None:
@@ -67,9 +67,9 @@ def test_whatever_looks_at_the_data_leaves_at_a_tick() -> None:
     ]
     calls = [node for node in ast.walk(session.tree) if isinstance(node, ast.Call)]
     assert not [
-        call for call in calls if _called(call) in ("run", "counts")
-    ]  # the engine is asked through `look` alone
-    looks = {id(call) for call in calls if _called(call) == "look"}
+        call for call in calls if _called(call) in ("run", "rows", "kept")
+    ]  # the engine is asked through `look_at_all` alone
+    looks = {id(call) for call in calls if _called(call) == "look_at_all"}
     assert looks
     assert looks <= {id(node) for block in timed for node in ast.walk(block)}
 

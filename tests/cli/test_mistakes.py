@@ -280,7 +280,7 @@ def test_a_failing_engine_leaves_with_code_five(shell: Shell, policy: Path, monk
     def fail(*_: object) -> None:
         raise EngineFailed("the engine could not finish this question.", "The charge stands.")
 
-    monkeypatch.setattr("sfumato.engines.duckdb.engine.DuckDBEngine.run", fail)
+    monkeypatch.setattr("sfumato.engines.duckdb.engine.DuckDBEngine.rows", fail)
     code, out, err = shell("ask", policy, COUNT, "--spend", "0.5", "--format", "json")
     assert (code, out) == (5, "")
     assert json.loads(err)["error"] == "EngineFailed"

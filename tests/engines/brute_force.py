@@ -14,7 +14,7 @@ import importlib
 import inspect
 import re
 import types
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations_with_replacement, product
@@ -25,6 +25,7 @@ import numpy as np
 import pyarrow as pa
 
 from sfumato.engines.duckdb.engine import DuckDBEngine
+from sfumato.engines.protocol import Engine, Query
 from sfumato.kernel.certify import certify
 from sfumato.plan.expressions import Arithmetic, Call, Case, Column, Comparison, Condition, Number, String
 from sfumato.plan.lattice import Lattice
@@ -43,12 +44,14 @@ from sfumato.plan.nodes import (
 from sfumato.schema.columns import Category, Float, Int
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person, Row, Unit
-from tests.engines.writing import Emit, arrange, sql_of
+from tests.emitter import Emit, arrange, numbers_of, sql_of
 from tests.reference import Reader, group_number
 
-NAMES = ("functions", "expressions", "sources", "counting")
-EMITTER = [importlib.import_module(f"sfumato.engines.sql.{name}") for name in NAMES]
+# In the order in which they build upon each other; the words of DuckDB before what is put together from them.
+NAMES = ("sql.dialect", "sql.phrases", "duckdb.dialect", "sql.expressions", "sql.sources", "sql.counting")
+EMITTER = [importlib.import_module(f"sfumato.engines.{name}") for name in NAMES]
 
+Load = Callable[[Any, Schema], Engine]
 Kind = dict[str, Any]  # one row, without its id
 Vectors = np.ndarray[Any, np.dtype[np.int64]]  # (group, measure)
 
@@ -229,7 +232,7 @@ def _worst(differences: Vectors, uncounted: Sequence[bool]) -> Worst:
 # ---- all small tables in one question
 
 
-def worst_of_every_table(shape: Shape, emit: Emit) -> Worst:
+def worst_of_every_table(shape: Shape, emit: Emit, load: Load = DuckDBEngine) -> Worst:
     kinds = shape.kinds
     choices = [
         choice
@@ -258,7 +261,7 @@ def worst_of_every_table(shape: Shape, emit: Emit) -> Worst:
             (i, len(choices) + i % len(others), not any(shape.counts(kinds[kind]) for kind in choice))
             for i, choice in enumerate(choices)
         ]
-    answers = _answer_all(shape, emit, tables)
+    answers = _answer_all(shape, emit, tables, load)
     with_unit, without, uncounted = (list(side) for side in zip(*pairs, strict=True))
     return _worst(answers[with_unit] - answers[without], uncounted)
 
@@ -277,7 +280,7 @@ def _others(shape: Shape) -> list[list[tuple[int | None, Kind]]]:
     ]
 
 
-def _answer_all(shape: Shape, emit: Emit, tables: Sequence[Sequence[tuple[int | None, Kind]]]) -> Vectors:
+def _answer_all(shape: Shape, emit: Emit, tables: Sequence[Sequence[tuple[int | None, Kind]]], load: Load) -> Vectors:
     """The plan's integers for every table: an array (table, group, measure)."""
     plan = shape.plan
     numbered = replace(plan, keys=(RangeKey(Column("tab"), 0, len(tables) - 1), *plan.keys))
@@ -287,9 +290,9 @@ def _answer_all(shape: Shape, emit: Emit, tables: Sequence[Sequence[tuple[int | 
         for tab, table in enumerate(tables)
         for who, kind in table
     ]
-    engine = DuckDBEngine(_arrow(rows), schema)
+    engine = load(_arrow(rows), schema)
     answers = np.zeros((len(tables) * plan.groups, len(plan.measures)), dtype=np.int64)
-    found = engine.run(sql_of(numbered, schema, emit))
+    (found,) = engine.rows([Query(sql_of(numbered, schema, emit))])
     engine.close()
     answers[[row[0] for row in found]] = np.array([row[1:] for row in found], dtype=np.int64)
     return answers.reshape(len(tables), plan.groups, len(plan.measures))
@@ -350,10 +353,10 @@ def _corners(shape: Shape) -> Iterator[list[tuple[int | None, Kind]]]:
 def twin(*changes: tuple[str, str]) -> Emit:
     """The emitter with some of its text changed: a broken twin."""
     source = "\n".join(inspect.getsource(module) for module in EMITTER)
-    source = re.sub(r"^from sfumato\.engines\.sql\.\w+ import [^\n]*$", "", source, flags=re.MULTILINE)
+    source = re.sub(r"^from sfumato\.engines\.(?:sql|duckdb)\.\w+ import [^\n]*$", "", source, flags=re.MULTILINE)
     for right, wrong in changes:
         assert source.count(right) == 1, f"{right!r} occurs {source.count(right)} times in the emitter"
         source = source.replace(right, wrong)
     module = types.ModuleType("emit_twin")
     exec(compile(source, "<twin of the emitter>", "exec"), module.__dict__)  # noqa: S102
-    return module.emit
+    return lambda asked, schema: module.emit(numbers_of(asked), schema, module.DUCKDB)

@@ -9,7 +9,6 @@ import pyarrow as pa
 from hypothesis import strategies as st
 
 from sfumato.engines.duckdb.engine import DuckDBEngine
-from sfumato.engines.sql.counting import emit
 from sfumato.plan.expressions import Arithmetic, Column, Comparison, Condition, Expression, IsNull, Negative, Number
 from sfumato.plan.lattice import Lattice
 from sfumato.plan.nodes import CentredSum, CountRows, CountValues, Key, ListedKey, Measure, Plan, RangeKey, Sum
@@ -32,7 +31,7 @@ from sfumato.schema.others import Lookup as Public
 from sfumato.schema.others import Table
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person, Row, Unit
-from tests.engines.writing import arrange, sql_of
+from tests.emitter import arrange, emit, sql_of
 
 LETTERS = ("a", "b", "c")
 TYPES = {"who": pa.int64(), "letter": pa.string(), "x": pa.int64(), "z": pa.float64(), "day": pa.int64(),

@@ -16,7 +16,6 @@ import pytest
 
 from sfumato.engines.arrange import gather
 from sfumato.engines.duckdb.engine import DuckDBEngine
-from sfumato.engines.sql.counting import emit
 from sfumato.errors import Refused
 from sfumato.kernel.certify import certify
 from sfumato.kernel.mechanisms.protocol import CellCounts, Weighed
@@ -44,8 +43,8 @@ from sfumato.plan.nodes import (
 from sfumato.schema.columns import Category, Int
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person, Row
+from tests.emitter import Emit, emit
 from tests.engines.brute_force import twin
-from tests.engines.writing import Emit
 
 LETTERS = ("a", "b", "c")
 VALUES = (0, 5, 9, None)  # of three cells, and nothing
@@ -182,7 +181,7 @@ def test_groups_and_rows_of_a_person_are_decided_once(caps: Caps) -> None:
 RULES: dict[str, tuple[Caps, list[tuple[str, str]]]] = {
     "rows of a group not capped": (
         Caps(3, 2, 1),
-        [("most, window = big(caps.rows_per_group)", "most, window = big(caps.rows)")],
+        [("most, window = _big(caps.rows_per_group, dialect)", "most, window = _big(caps.rows, dialect)")],
     ),
     "groups not capped": (Caps(3, 1, 3), [('pairs = f"ranked WHERE rank <= {caps.groups}"', 'pairs = "ranked"')]),
     "cells look at all groups": (
@@ -198,13 +197,13 @@ RULES: dict[str, tuple[Caps, list[tuple[str, str]]]] = {
             )
         ],
     ),
-    "rows of a cell not divided": (Caps(3, 1, 3), [("most // least(many, most)", "most")]),
+    "rows of a cell not divided": (Caps(3, 1, 3), [("{dialect.quotient('most', 'least(many, most)')}", "most")]),
     "a salt for each counting": (
         Caps(3, 1, 3),
         [
             (
-                "{counting.salt}), {groups}) AS rank",
-                "{counting.salt + len(counting.counted) + counting.size}), {groups}) AS rank",
+                "*names, str(counting.salt)]), *ties(names)])",
+                "*names, str(counting.salt + len(counting.counted) + counting.size)]), *ties(names)])",
             )
         ],
     ),

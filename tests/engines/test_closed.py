@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from sfumato.engines.duckdb.dialect import DUCKDB
 from sfumato.engines.sql import counting, sources
 from sfumato.engines.sql.expressions import Writer
 from sfumato.errors import Refused
@@ -18,7 +19,7 @@ from sfumato.plan.sources import Computed, Folded, PerUnit, Rows
 from sfumato.schema.columns import Float, Int
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person, Row, Unit
-from tests.engines.writing import numbers_of
+from tests.emitter import emit, numbers_of
 
 PERSON = Person("who", max_rows=2, max_groups=2)
 SCHEMA = Schema("people", PERSON, {"x": Int(0, 9), "z": Float(0, 9)})
@@ -32,12 +33,12 @@ def counted(unit: Any) -> Plan:
 STRANGE: Any = object()
 FOLD = Folded("f", STRANGE, Column("x"), Lattice(0, 9, 0))
 UNKNOWN: dict[str, Callable[[], object]] = {
-    "unit": lambda: counting.emit(replace(numbers_of(counted(Row())), unit=STRANGE), SCHEMA),
-    "key": lambda: counting._position(STRANGE, "k0"),
-    "source": lambda: sources.write_source(STRANGE, SCHEMA),
-    "fold": lambda: sources._fold(FOLD, "v0", PERSON),
-    "expression": lambda: Writer(SCHEMA).value(STRANGE),
-    "condition": lambda: Writer(SCHEMA).condition(STRANGE),
+    "unit": lambda: emit(replace(numbers_of(counted(Row())), unit=STRANGE), SCHEMA),
+    "key": lambda: counting._position(STRANGE, "k0", DUCKDB),
+    "source": lambda: sources.write_source(STRANGE, SCHEMA, DUCKDB),
+    "fold": lambda: sources._fold(FOLD, "v0", PERSON, DUCKDB),
+    "expression": lambda: Writer(SCHEMA, DUCKDB).value(STRANGE),
+    "condition": lambda: Writer(SCHEMA, DUCKDB).condition(STRANGE),
     "kind": lambda: kind_of(STRANGE, SCHEMA),
     "parts": lambda: parts(STRANGE),
 }
@@ -54,19 +55,19 @@ def test_what_is_not_counted_has_no_sql(unit: Unit) -> None:
     schema = Schema("people", unit, SCHEMA.columns)
     strange = replace(numbers_of(counted(unit)), cells=None, counted=(HISTOGRAM,))  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="no SQL for Histogram here"):
-        counting.emit(strange, schema)
+        emit(strange, schema)
     with pytest.raises(ValueError, match="no SQL for Histogram here"):
-        counting._share(HISTOGRAM, 0)  # type: ignore[arg-type]
+        counting._share(HISTOGRAM, 0, DUCKDB)  # type: ignore[arg-type]
 
 
 def test_rows_of_a_person_are_not_put_together_where_nobody_is_a_person() -> None:
     schema = Schema("people", Row(), SCHEMA.columns)
     with pytest.raises(Refused, match="puts rows of a person together"):
-        sources.write_source(PerUnit("people", None, (FOLD,)), schema)
+        sources.write_source(PerUnit("people", None, (FOLD,)), schema, DUCKDB)
 
 
 @pytest.mark.parametrize(("declared", "kind"), [(Int(0, 9), "BIGINT"), (Float(0, 9), "DOUBLE")])
 def test_a_computed_number_has_the_type_that_is_declared(declared: Int | Float, kind: str) -> None:
     value = Arithmetic("+", Column("x"), Number(Fraction(1)))
-    written = sources.write_source(Rows("people", None, (Computed("y", value, declared),)), SCHEMA)
+    written = sources.write_source(Rows("people", None, (Computed("y", value, declared),)), SCHEMA, DUCKDB)
     assert f'AS {kind}) AS "y"' in written

@@ -313,7 +313,7 @@ def test_the_table_of_a_sqlite_file(tmp_path: Path) -> None:
 
 
 def test_a_large_sqlite_file_comes_in_batches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sqlite, "BATCH", 7)
+    monkeypatch.setattr(sqlite, "ROWS_AT_ONCE", 7)
     path = stored_as("sqlite", pa.table({"x": list(range(100)), "s": ["a"] * 100}), tmp_path)
     with opened(path, schema_of(x=Int(), s=Text())) as engine:
         assert engine.run("SELECT COUNT(*), SUM(x), COUNT(s) FROM data") == [(100, 4950, 100)]

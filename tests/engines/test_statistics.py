@@ -15,7 +15,7 @@ from sfumato.plan.nodes import CentredSum, CountRows, CountValues, Measure, Plan
 from sfumato.schema.columns import Float
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Row
-from tests.engines.writing import arrange, sql_of
+from tests.emitter import arrange, sql_of
 
 X = Column("x")
 MORE = Arithmetic("+", X, Number(Fraction(1)))

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from sfumato.engines.sql.counting import emit
+from sfumato.engines.duckdb.dialect import DUCKDB
 from sfumato.engines.sql.expressions import Writer
 from sfumato.errors import Refused
 from sfumato.kernel.certify import certify
@@ -64,6 +64,7 @@ from sfumato.schema.columns import Category, Date, Float, Identifier, Int, Text
 from sfumato.schema.others import Lookup as Public
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person, Row
+from tests.emitter import emit
 
 NOTE, SEEN, X, Z, KIND, CODE = (Column(name) for name in ("note", "seen", "x", "z", "kind", "code"))
 ONE, TEXT, DAY = Number(Fraction(1)), String("1"), Day("2024-01-31")
@@ -404,7 +405,7 @@ def test_no_text_is_longer_than_is_known_of_it() -> None:
         except Refused:
             return
         if found.kind == "text":
-            written = f"SELECT coalesce(max(length({Writer(SCHEMA).value(value)})), 0) FROM people AS t"
+            written = f"SELECT coalesce(max(length({Writer(SCHEMA, DUCKDB).value(value)})), 0) FROM people AS t"
             ((longest,),) = connection.execute(written).fetchall()
             assert longest <= found.longest
             reached.append(longest == found.longest)

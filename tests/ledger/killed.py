@@ -15,7 +15,7 @@ from random import SystemRandom
 
 from sfumato.kernel.gate import Receipt, release
 from sfumato.ledger.payment import Payment
-from tests.engines.writing import arrange
+from tests.emitter import arrange
 from tests.ledger.asking import append_durably, open_instantly, question
 
 WORKERS = 4

@@ -5,8 +5,10 @@ Says "look" on standard error whenever the engine looks at the data, and writes 
 
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
+from sfumato.engines.protocol import Query
 from sfumato.ledger import chain
 from tests.ledger.asking import open_session, question
 
@@ -17,13 +19,13 @@ def main(folder: str, care: str = "") -> None:
     if care == "careless":
         chain.SETTINGS = (*chain.SETTINGS, "PRAGMA synchronous = OFF")
     session = open_session(Path(folder))
-    run = session._engine.run
+    rows = session._engine.rows
 
-    def looking(sql: str) -> object:
+    def looking(queries: Sequence[Query]) -> object:
         os.write(2, b"look\n")
-        return run(sql)
+        return rows(queries)
 
-    session._engine.run = looking
+    session._engine.rows = looking
     for number in range(QUESTIONS):
         answer = session.ask(question(number), spend=0.5)
         os.write(1, f"answer {number}: {answer.rows}\n".encode())

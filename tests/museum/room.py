@@ -15,7 +15,7 @@ from sfumato.query.bind import bind
 from sfumato.query.rewrite import rewrite
 from sfumato.query.sql import parse
 from sfumato.schema.table import Schema
-from tests.engines.writing import arrange, sql_of
+from tests.emitter import arrange, sql_of
 
 
 def plan_of(*aggregates: Aggregate, unit: Any = None, keys: tuple[Key, ...] = ()) -> Plan:

@@ -14,7 +14,7 @@ from sfumato.plan.expressions import Column
 from sfumato.plan.lattice import Lattice
 from sfumato.plan.nodes import Sum
 from sfumato.schema.table import Schema
-from tests.engines.writing import arrange, sql_of
+from tests.emitter import arrange, sql_of
 from tests.museum.room import bounds_of, integers, plan_of
 
 SCHEMA = Schema("people", sf.Row(), {"x": sf.Float(-(2**53), 2**53)})

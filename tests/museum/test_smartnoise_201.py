@@ -12,8 +12,8 @@ import sfumato as sf
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.kernel.cost import Cost
 from sfumato.schema.table import Schema
+from tests.emitter import arrange
 from tests.engines.brute_force import twin
-from tests.engines.writing import arrange
 from tests.museum.room import certified_question, integers
 
 ENDS = [-(10**12), -1, 0, 1, 10**12]

@@ -601,10 +601,10 @@ PLANTED = (
     Mutant(
         "arithmetic-not-clamped",
         "engines/sql/expressions.py",
-        '        real = written if self._is_real(node) else f"CAST({written} AS DOUBLE)"\n',
-        '        real = written if self._is_real(node) else f"CAST({written} AS DOUBLE)"\n'
+        "        low = self.dialect.double(float(lattice.lower * lattice.step))\n",
+        "        low = self.dialect.double(float(lattice.lower * lattice.step))\n"
         "        if isinstance(node, Arithmetic):\n"
-        '            return f"TRY_CAST({real} * {double(2.0**-lattice.exponent)} AS BIGINT)"\n',
+        "            return self.dialect.to_big(self.dialect.scaled(real, 2.0**-lattice.exponent))\n",
         "SUM(x * x) takes the values as they are: one row moves the sum without bound",
         ("tests/museum/test_smartnoise_201.py",),
     ),
@@ -627,15 +627,15 @@ PLANTED = (
     Mutant(
         "centred-at-the-lower-bound",
         "engines/sql/counting.py",
-        'f"SUM(v{i}) - {huge(lattice.centre)} * COUNT(v{i}) AS s{i}"',
-        'f"SUM(v{i}) - {huge(lattice.lower)} * COUNT(v{i}) AS s{i}"',
+        'f"{total} - {dialect.huge(lattice.centre)} * COUNT(v{i}) AS s{i}"',
+        'f"{total} - {dialect.huge(lattice.lower)} * COUNT(v{i}) AS s{i}"',
         "a person moves a centred sum by the whole width, its noise covers half of it",
         (WORST,),
     ),
     Mutant(
         "rows-without-id-kept",
         "engines/sql/counting.py",
-        "{column(counting.unit.id)} IS NOT NULL",
+        "{column(counting.unit.id, writer.dialect)} IS NOT NULL",
         "TRUE",
         "a person whose id is missing in some rows counts twice",
         (WORST,),
@@ -650,7 +650,7 @@ PLANTED = (
     ),
     Mutant(
         "quote-not-doubled",
-        "engines/sql/functions.py",
+        "engines/sql/phrases.py",
         'return "\'" + string.replace("\'", "\'\'") + "\'"',
         "return f\"'{string}'\"",
         "a text in WHERE ends the literal and goes on as SQL of the analyst's",
@@ -960,8 +960,8 @@ PLANTED = (
     Mutant(
         "groups-chosen-by-type",
         "engines/sql/counting.py",
-        'ORDER BY hash(CAST(u AS VARCHAR), {groups}, "',
-        'ORDER BY hash(u, {groups}, "',
+        'order = ", ".join([dialect.order([dialect.as_text("u"), *names, str(counting.salt)',
+        'order = ", ".join([dialect.order(["u", *names, str(counting.salt)',
         "one odd id changes the type of all, and everybody is placed into other groups",
         (PEOPLE + "[pandas]",),
     ),
@@ -1073,8 +1073,8 @@ PLANTED = (
     Mutant(
         "lookup-with-repeated-keys",
         "engines/sql/sources.py",
-        "_one_row_a_key(table, schema.lookups[table].key, taken)",
-        "write_source(table, schema)",
+        "_one_row_a_key(table, schema, taken, dialect)\n",
+        "write_source(table, schema, dialect)\n",
         "a key that a public table holds twice counts a person twice, with the noise of once",
         ("tests/threats/test_joins.py::test_a_key_that_a_lookup_repeats_multiplies_no_row",),
     ),
@@ -1090,7 +1090,7 @@ PLANTED = (
     Mutant(
         "ticks-nobody-waits-for",
         "engines/ticks.py",
-        "leave = start + next_tick(clock() - start)",
+        "leave = start + next_tick(max(clock() - start, shortest_ns))",
         "leave = clock()",
         "answers leave as soon as they are ready, whatever the ticks are",
         (TICKS,),

@@ -5,6 +5,8 @@ from tests.mutants.mutant import Mutant
 CERTIFY, DUCKDB = "tests/kernel/test_certify.py", "tests/engines/test_duckdb.py"
 NODES, SOURCES, PARTS = "tests/plan/test_nodes.py", "tests/plan/test_sources.py", "tests/plan/test_parts.py"
 TOTAL, CAPS = "tests/plan/test_total.py", "tests/engines/test_caps.py"
+RELATIONS = "tests/engines/test_relations.py::test_a_persons_rows_multiply_to_the_square_of_max_rows_at_most"
+ENGINES = "tests/contract/test_engines.py"
 FAILURES = "tests/session/test_failures.py"
 
 LANGUAGE = (
@@ -120,12 +122,44 @@ LANGUAGE = (
     Mutant(
         "one-row-for-each-value",
         "engines/sql/sources.py",
-        "FROM ({inner}) GROUP BY u)",
-        "FROM ({inner}) GROUP BY u, v0)",
+        "FROM ({inner}) AS s GROUP BY u)",
+        "FROM ({inner}) AS s GROUP BY u, v0)",
         "a person is as many rows as they have values, each protected as if it were a person",
         (
             "tests/engines/test_relations.py::test_the_emitter_agrees_with_the_reference_on_tables_with_everything_in_them",
         ),
+    ),
+    Mutant(
+        "names-that-may-be-columns",
+        "engines/sql/dialect.py",
+        'return f"t.{dialect.quoted(name)}"',
+        "return dialect.quoted(name)",
+        "a column with the name of a sum takes its place, and what is added up is nobody's bounded share",
+        (RELATIONS,),
+    ),
+    Mutant(
+        "groups-by-who-else-is-there",
+        "engines/duckdb/dialect.py",
+        "return f\"hash({', '.join(values)})\"",
+        "return f\"hash({', '.join(values)}, (SELECT COUNT(*) FROM pairs))\"",
+        "one person more, and everybody else counts in other groups: one person moves all of the answer",
+        (ENGINES + "::test_where_max_groups_binds_each_person_keeps_that_many_groups_and_chooses_them_alone",),
+    ),
+    Mutant(
+        "casts-that-fail",
+        "engines/duckdb/dialect.py",
+        'return f"TRY_CAST({real} AS BIGINT)"',
+        'return f"CAST({real} AS BIGINT)"',
+        "one value too large to be rounded makes a question fail: the failure tells that it is there",
+        (ENGINES + "::test_no_row_makes_a_question_fail",),
+    ),
+    Mutant(
+        "nan-is-infinite",
+        "engines/duckdb/dialect.py",
+        "INFINITY = \"CAST('Infinity' AS DOUBLE)\"",
+        "INFINITY = \"CAST('NaN' AS DOUBLE)\"",
+        "what is no number counts as the upper bound in a sum, and as nothing in its count",
+        (ENGINES + "::test_a_table_with_everything_in_it_gives_the_integers_of_the_reference",),
     ),
     Mutant(
         "rows-for-units",
@@ -138,7 +172,7 @@ LANGUAGE = (
     Mutant(
         "too-much-counts-nothing",
         "engines/arrange.py",
-        "    if None in values:\n        raise too_many_rows()\n    return tuple(int(value) for value in values)",
+        "    if None in values:\n        raise engine_failed()\n    return tuple(int(value) for value in values)",
         "    return tuple(int(value or 0) for value in values)",
         "with one row more a sum falls from quintillions to 0, which no noise covers",
         (DUCKDB + "::test_more_rows_than_fit_give_no_answer",),

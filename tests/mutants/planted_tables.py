@@ -95,10 +95,18 @@ TABLES = (
     Mutant(
         "failures-in-the-engines-words",
         "engines/duckdb/engine.py",
-        "                raise engine_failed() from None\n",
-        "                raise\n",
+        "            raise engine_failed() from None\n",
+        "            raise\n",
         "the engine's message quotes the value it could not take",
         (DUCKDB + "::test_a_failing_query_says_nothing_about_the_data",),
+    ),
+    Mutant(
+        "two-states-in-one-answer",
+        "engines/duckdb/engine.py",
+        "            yield\n            self._check_state()\n",
+        "            yield\n",
+        "a sum with somebody's row and a count without it, whose noise together covers one of them",
+        ("tests/contract/test_engines.py::test_one_call_sees_one_state",),
     ),
     Mutant(
         "files-within-reach",

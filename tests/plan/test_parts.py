@@ -7,7 +7,6 @@ import pytest
 
 from sfumato.engines.arrange import look
 from sfumato.engines.duckdb.engine import DuckDBEngine
-from sfumato.engines.sql.counting import emit
 from sfumato.kernel.mechanisms.protocol import CellCounts, Weighed
 from sfumato.plan.counting import countings
 from sfumato.plan.expressions import Column
@@ -27,6 +26,7 @@ from sfumato.plan.nodes import (
 from sfumato.schema.columns import Int
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person, Row
+from tests.emitter import emit
 
 MAX_ROWS = 4
 UNIT = Person("who", max_rows=MAX_ROWS, max_groups=2)

@@ -5,7 +5,6 @@ from decimal import Decimal
 from fractions import Fraction
 
 import sfumato as sf
-from sfumato.engines.sql.counting import emit
 from sfumato.kernel.certify import Certified, certify
 from sfumato.kernel.cost import Cost
 from sfumato.ledger.terms import Terms
@@ -16,6 +15,7 @@ from sfumato.query.bind import BoundQuestion, bind
 from sfumato.query.rewrite import Draft, rewrite
 from sfumato.query.sql import parse
 from sfumato.schema.table import Schema
+from tests.emitter import emit
 
 COLUMNS = {
     "age": sf.Int(0, 120),

@@ -6,7 +6,7 @@ import duckdb
 import pytest
 
 import sfumato as sf
-from sfumato.engines.sql.expressions import quoted
+from sfumato.engines.sql.phrases import quoted
 from tests.query.asking import COLUMNS, EPSILON, LOOKUPS, RHO, TABLES, walk
 from tests.query.cases import Case, outcome, read_cases, schema_for
 

@@ -23,7 +23,7 @@ from sfumato.query.function_ranges import range_of
 from sfumato.query.ranges import WHOLE, Grid, Range, constant
 from sfumato.query.sql import parse
 from sfumato.schema.table import Schema
-from tests.engines.test_reference import calls, cases
+from tests.contract.random_plans import calls, cases
 from tests.functions import MEANING
 from tests.reference import Reader, group_number
 

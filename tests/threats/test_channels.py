@@ -18,7 +18,7 @@ import sys
 import time
 import traceback
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import date
@@ -36,6 +36,7 @@ from sqlglot import exp
 import sfumato as sf
 import sfumato.session
 from sfumato.engines.duckdb.engine import DuckDBEngine
+from sfumato.engines.protocol import Query
 from sfumato.errors import EngineFailed, Refused, SfumatoError, UsageError
 from sfumato.query.sql import LONGEST
 from sfumato.query.sql_expressions import DEEPEST
@@ -204,15 +205,15 @@ def test_the_same_expressions_in_plain_sql_tell_it() -> None:
 def test_a_session_that_passes_errors_on_is_flagged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The twin of the check itself: an engine that fails on the victim's row."""
 
-    def failing(self: DuckDBEngine, sql: str) -> list[tuple[Any, ...]]:
+    def failing(self: DuckDBEngine, queries: Sequence[Query]) -> list[Any]:
         rows = self._connection.cursor().execute("SELECT COUNT(*) FROM people WHERE digits = 'alice'").fetchall()
         if rows[0][0]:
             raise EngineFailed("Could not convert string")
-        return real(self, sql)
+        return real(self, queries)
 
-    real = DuckDBEngine.run
+    real = DuckDBEngine.rows
     table, without = neighbours()
-    monkeypatch.setattr(DuckDBEngine, "run", failing)
+    monkeypatch.setattr(DuckDBEngine, "rows", failing)
     with (
         session_on(table, tmp_path / "with", "memory") as one,
         session_on(without, tmp_path / "without", "memory") as other,
@@ -473,27 +474,27 @@ def test_an_error_that_quotes_the_engine_is_flagged(tmp_path: Path, monkeypatch:
     """The twin: three careless ways to pass an engine's text on."""
     canary = canaries()
 
-    def quoting(self: DuckDBEngine, sql: str) -> Any:
+    def quoting(self: DuckDBEngine, queries: Sequence[Query]) -> Any:
         try:
-            return self._connection.cursor().execute(sql).fetchall()
+            return careless(self, queries)
         except duckdb.Error as error:
             raise EngineFailed(f"the engine said: {error}") from None
 
-    def chaining(self: DuckDBEngine, sql: str) -> Any:
+    def chaining(self: DuckDBEngine, queries: Sequence[Query]) -> Any:
         try:
-            return self._connection.cursor().execute(sql).fetchall()
+            return careless(self, queries)
         except duckdb.Error as error:
             raise EngineFailed("the engine failed") from error
 
-    def careless(self: DuckDBEngine, sql: str) -> Any:
-        return self._connection.cursor().execute(sql).fetchall()
+    def careless(self: DuckDBEngine, queries: Sequence[Query]) -> Any:
+        return [self._connection.cursor().execute(one.sql).fetchall() for one in queries]
 
     settings: dict[str, Any] = {"columns": SOWN_COLUMNS, "budget": sf.Budget(5), "table": "people", "unit": sf.Row()}
     monkeypatch.setattr(sfumato.session, "emit", lambda *parts: "SELECT CAST(zip AS INT) FROM people")
     with sf.protect(sown(canary), ledger=tmp_path / "people.ledger", **settings) as session:
         for twin in (quoting, chaining, careless):
             leaks = Leaks(canary)
-            monkeypatch.setattr(DuckDBEngine, "run", twin)
+            monkeypatch.setattr(DuckDBEngine, "rows", twin)
             leaks.call(twin.__name__, lambda: session.ask(GOOD[0], spend=0.5))
             assert leaks.found() != [], twin.__name__
 
@@ -597,14 +598,14 @@ def broken(certified, receipt, integers, entropy):
     hidden = [integers, certified]
     raise RuntimeError("a bug")
 
-def looked(engine, plan, sql):
-    hidden = [engine.run(one) for one in sql]
+def looked(engine, asked):
+    hidden = [engine.run(one) for _, sql in asked for one in sql]
     return int("not a number") + len(hidden)
 
 if "release" in sys.argv[1]:
     sfumato.session.release = broken
 if "look" in sys.argv[1]:
-    sfumato.session.look = looked
+    sfumato.session.look_at_all = looked
 run(sys.argv[2:])
 """
 

@@ -17,7 +17,6 @@ import pytest
 
 import sfumato as sf
 from sfumato.engines.duckdb.engine import DuckDBEngine
-from sfumato.engines.sql.counting import emit
 from sfumato.errors import DataUnreadable, Refused
 from sfumato.kernel.certify import Certified, certify
 from sfumato.kernel.cost import Cost
@@ -30,10 +29,10 @@ from sfumato.query.bind import bind
 from sfumato.query.rewrite import rewrite
 from sfumato.query.sql import parse
 from sfumato.schema.table import Schema
+from tests.emitter import arrange, emit, sql_of
 from tests.engines import several
 from tests.engines.brute_force import twin
 from tests.engines.several import NAN, PEOPLE, VISITS, frame, schema_of
-from tests.engines.writing import arrange, sql_of
 from tests.reference import evaluate
 
 UNIT = sf.Person("who", 3, 2)
@@ -123,20 +122,21 @@ def test_one_person_moves_no_answer_further_than_certified(name: str) -> None:
         assert found[0] == 1
 
 
+SHARE = ("SELECT {columns}, {most} AS most", "SELECT {columns}, CAST(1000000000 AS BIGINT) AS most")
 BOUNDED_BEFORE = [
-    ("SELECT {columns}, {most} AS most", "SELECT {columns}, CAST(1000000000 AS BIGINT) AS most"),
+    SHARE,
     (
-        "return quoted(source)",
-        'return f"(SELECT * FROM {quoted(source)} QUALIFY row_number() OVER (PARTITION BY who) <= 3)"',
+        "return dialect.quoted(source)",
+        'return f"(SELECT * FROM {dialect.quoted(source)} QUALIFY row_number() OVER (PARTITION BY who) <= 3)"',
     ),
 ]
 TWINS = {
     "bounded before the join": ("on the unit", BOUNDED_BEFORE),
     "joined with everybody": (
         "on the unit",
-        [('on = f"{column(_person(schema).id)} = other.', 'on = f"TRUE OR other.')],
+        [("f't.{key} = other.{key}'", "f'TRUE OR other.{key}'")],
     ),
-    "several rows a person": ("a person", [("FROM ({inner}) GROUP BY u)", "FROM ({inner}) GROUP BY u, v0)")]),
+    "several rows a person": ("a person", [("FROM ({inner}) AS s GROUP BY u)", "FROM ({inner}) AS s GROUP BY u, v0)")]),
 }
 
 
@@ -154,7 +154,7 @@ REPEATED = [
     {"key": "b", "kind": "low", "weight": -1.0},
     *({"key": None, "kind": "low", "weight": 1.0} for _ in range(3)),
 ]
-UNGROUPED = ("_one_row_a_key(table, schema.lookups[table].key, taken)", "write_source(table, schema)")
+UNGROUPED = ("_one_row_a_key(table, schema, taken, dialect)", "write_source(table, schema, dialect)")
 LOOKED_UP = ("looked up", "looked up after the join")
 
 
@@ -293,7 +293,7 @@ def moved(certified: Certified, schema: Schema, engines: Sequence[DuckDBEngine],
 def test_s5_ten_thousand_rows_of_one_person_move_no_question_further_than_declared(engines: Any) -> None:
     draws = np.random.default_rng(2022)
     reached = flagged = 0
-    unbounded = twin(("SELECT {columns}, {most} AS most", "SELECT {columns}, CAST(1000000000 AS BIGINT) AS most"))
+    unbounded = twin(SHARE)
     for number in range(200):
         max_groups = int(draws.integers(1, 30))
         unit = sf.Person("who", max_groups + int(draws.integers(0, 50)), max_groups)

@@ -18,7 +18,6 @@ import pytest
 
 import sfumato as sf
 from sfumato.engines.duckdb.engine import DuckDBEngine
-from sfumato.engines.sql.counting import emit
 from sfumato.errors import EngineFailed, Refused, UsageError
 from sfumato.kernel.certify import Certified, certify
 from sfumato.kernel.cost import Cost
@@ -32,8 +31,8 @@ from sfumato.query.bind import bind
 from sfumato.query.rewrite import rewrite
 from sfumato.query.sql import parse
 from sfumato.schema.table import Schema
+from tests.emitter import arrange, emit, sql_of
 from tests.engines.brute_force import AGGREGATES, KEYS, Shape, bounds, twin, worst_of_corners, worst_of_every_table
-from tests.engines.writing import arrange, sql_of
 from tests.kernel.laws import mutant
 
 # ---- every small table
@@ -57,39 +56,39 @@ NO_CLAMP = (
     "WHEN {written} < {lower} THEN {lower} WHEN {written} > {upper} THEN {upper} END",
     "ELSE CAST({written} AS INTEGER) END",
 )
-SHARE = "// COUNT(*) OVER person) ELSE"
-KEEP_UNDECLARED = [("CAST(enum_code(", "COALESCE(enum_code("), ("({listed}))) AS INTEGER)", "({listed}))), 0)")]
+SHARE = 'dialect.quotient(_big(caps.rows, dialect), "COUNT(*) OVER person")'
+KEEP_UNDECLARED = [("CAST(enum_code(", "COALESCE(enum_code("), ("listed))}))) AS INTEGER)", "listed))}))), 0)")]
 TIES = [
     (
-        "SELECT *, row_number() OVER (PARTITION BY u ORDER BY hash(CAST(u AS VARCHAR), {groups}, ",
-        "SELECT *, rank() OVER (PARTITION BY u ORDER BY hash(CAST(u AS VARCHAR), ",
-    ),
-    ("), {groups}) AS rank FROM {pairs}", ")) AS rank FROM {pairs}"),
+        "row_number() OVER (PARTITION BY u ORDER BY {order}) AS rank",
+        "rank() OVER (PARTITION BY u ORDER BY u) AS rank",
+    )
 ]
+ONE_MORE = 'f"{caps.rows} // COUNT(*) OVER person + CAST({caps.rows} % COUNT(*) OVER person > 0 AS INTEGER)"'
 TWINS: dict[str, tuple[Shape, list[tuple[str, str]]]] = {
     "no clamp": (PEOPLE, [NO_CLAMP]),
     "no clamp of rows": (ROWS, [NO_CLAMP]),
     "clamp off by one": (ROWS, [("WHEN {real} < {low} THEN {lower}", "WHEN {real} < {low} THEN {lower} - 1")]),
-    "rows not bounded": (PEOPLE, [(SHARE, "* CAST(99 AS BIGINT)) ELSE")]),
-    "rows bounded group by group": (PEOPLE, [(SHARE, "// CAST(1 AS BIGINT)) ELSE")]),
-    "share rounded up": (
-        PEOPLE,
-        [(SHARE, "// COUNT(*) OVER person + CAST({caps.rows} % COUNT(*) OVER person > 0 AS INTEGER)) ELSE")],
-    ),
+    "rows not bounded": (PEOPLE, [(SHARE, '"CAST(99 AS BIGINT)"')]),
+    "rows bounded group by group": (PEOPLE, [(SHARE, "_big(caps.rows, dialect)")]),
+    "share rounded up": (PEOPLE, [(SHARE, ONE_MORE)]),
     "rows of one group counted": (PEOPLE, [("SUM(least(n, {most})) OVER person", "n")]),
     "groups not bounded": (PEOPLE, [(" WHERE rank <= {caps.groups}", "")]),
     "ties share a rank": (PEOPLE, TIES),
     "sums not clipped below": (PEOPLE, [("WHEN s{i} < most * {low} THEN most * {low} ", "")]),
-    "centred sums not bounded": (PEOPLE, [("THEN s{i} * most // c{i} ELSE", "THEN s{i} ELSE")]),
-    "centred sums not centred": (PEOPLE, [("- {huge(lattice.centre)} * COUNT(v{i}) AS", "AS")]),
+    "centred sums not bounded": (PEOPLE, [("THEN {whole} * most + {rest} ELSE", "THEN s{i} ELSE")]),
+    "centred sums not centred": (PEOPLE, [("- {dialect.huge(lattice.centre)} * COUNT(v{i}) AS", "AS")]),
     "undeclared keys kept": (PEOPLE, KEEP_UNDECLARED),
     "undeclared keys of rows kept": (ROWS, KEEP_UNDECLARED),
     "keys outside a range kept": (
         RANGES,
         [("AND {high} THEN {position} END", "AND {high} THEN {position} ELSE 0 END")],
     ),
-    "NULL ids kept": (PEOPLE, [("{column(counting.unit.id)} IS NOT NULL", "TRUE")]),
-    "condition left out": (ROWS, [("[writer.condition(counting.where)]", "['TRUE']")]),
+    "NULL ids kept": (PEOPLE, [("{column(counting.unit.id, writer.dialect)} IS NOT NULL", "TRUE")]),
+    "condition left out": (
+        ROWS,
+        [("conditions.append(writer.dialect.filter(writer.condition(counting.where)))", "pass")],
+    ),
 }
 
 
@@ -288,7 +287,7 @@ def test_s3_a_person_above_max_rows_is_bounded_and_never_an_error(keys: Any, col
 def test_s3_twin_arithmetic_in_whole_numbers_fails_on_one_row() -> None:
     with pytest.raises(EngineFailed):
         steps_of_each_row(
-            "int64", twin(('f"TRY_CAST({self._written(node)} AS DOUBLE)"', "self._written(node)")), sf.Row()
+            "int64", twin(("self.dialect.to_double(self._written(node))", "self._written(node)")), sf.Row()
         )
 
 
@@ -353,7 +352,7 @@ def test_s5_a_person_in_a_thousand_groups_contributes_no_more_than_declared_to_2
     draws = np.random.default_rng(55)
     plans = [crowded_plan(draws) for _ in range(200)]
     assert not any(excess(plan, contribution(plan, engines)) for plan in plans)
-    unbounded = twin((SHARE, "* NULL END"))
+    unbounded = twin((SHARE, "NULL END"))
     assert sum(excess(plan, contribution(plan, engines, unbounded)) for plan in plans[:20]) >= 5
 
 

@@ -15,7 +15,6 @@ import pytest
 
 from sfumato.engines.duckdb import engine
 from sfumato.engines.duckdb.engine import DuckDBEngine
-from sfumato.engines.sql.counting import emit
 from sfumato.plan.expressions import AllOf, Column, Comparison, Condition, Number, OneOf, String
 from sfumato.plan.lattice import Lattice
 from sfumato.plan.nodes import CountRows, ListedKey, Measure, Plan, Sum
@@ -23,9 +22,9 @@ from sfumato.plan.sources import Computed, Folded, OnUnit, PerUnit, Rows, Source
 from sfumato.schema.columns import Category, Float, Int, Text
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person, Row, Unit
+from tests.emitter import emit, sql_of
 from tests.engines.brute_force import twin
 from tests.engines.stores import stored_as
-from tests.engines.writing import sql_of
 
 ROWS = 300_000  # three blocks of a DuckDB table
 COLUMNS = {"age": Int(0, 120), "income": Float(0, 10**5), "name": Text(), "sex": Category(["f", "m"])}
@@ -126,6 +125,6 @@ def test_both_sides_of_a_join_are_read_whether_or_not_one_has_rows(tmp_path: Pat
 
 def test_an_inner_join_is_caught(tmp_path: Path) -> None:
     """The twin: DuckDB does not read the left where the right has no row."""
-    inner = twin(("CASE WHEN other.{quoted(key)} IS NULL THEN FALSE ELSE TRUE END", "other.{quoted(key)} IS NOT NULL"))
+    inner = twin(("CASE WHEN other.{key} IS NULL THEN FALSE ELSE TRUE END", "other.{key} IS NOT NULL"))
     first, second = work(tmp_path, "memory", Person("who", 2, 1), None, JOINS["few on the right, one row each"], inner)
     assert first != second

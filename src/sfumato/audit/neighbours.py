@@ -12,6 +12,7 @@ import numpy as np
 
 from sfumato.audit.replay import integers_of
 from sfumato.engines.arrange import look
+from sfumato.engines.duckdb.dialect import DUCKDB
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.sql.counting import emit
 from sfumato.errors import UsageError
@@ -128,7 +129,7 @@ def _of_question(question: str, schema: Schema) -> tuple[Callable[[Any], Vectors
     bound = bind(parse(question), schema)
     plan = allocate(bound, rewrite(bound), schema, Cost("epsilon", Fraction(1)))
     certified = certify(plan, schema, "epsilon")
-    sql = tuple(emit(counting, schema) for counting in certified.countings)
+    sql = tuple(emit(counting, schema, DUCKDB) for counting in certified.countings)
     aggregates = [measure.aggregate for measure in plan.measures]
     steps = [_step(aggregate) for aggregate in aggregates]
 

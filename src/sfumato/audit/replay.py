@@ -15,8 +15,10 @@ import numpy as np
 
 from sfumato.audit.findings import Finding
 from sfumato.engines.arrange import look
+from sfumato.engines.duckdb.dialect import DUCKDB
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.sql.counting import emit
+from sfumato.engines.sql.dialect import Dialect
 from sfumato.kernel.certify import Certified, certify, strategy_of
 from sfumato.kernel.cost import Cost
 from sfumato.kernel.entropy import SystemEntropy, Words
@@ -33,7 +35,7 @@ from sfumato.schema.columns import Category, Column, Float, Int
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person, Row, Unit
 
-Emit = Callable[[Counting, Schema], str]
+Emit = Callable[[Counting, Schema, Dialect], str]
 Entries = Sequence[Sequence[Added]]
 
 COLUMNS: dict[str, Column] = {
@@ -102,7 +104,7 @@ def replayed(question: str, unit: Unit, write: Emit = emit) -> Finding:
     plan = allocate(bound, rewrite(bound), schema, Cost("epsilon", Fraction(1)))
     certified = certify(plan, schema, "epsilon")
     claims = [one.sensitivity.l1 for one in certified.releases]
-    table, sql = corner_cases(), tuple(write(counting, schema) for counting in certified.countings)
+    table, sql = corner_cases(), tuple(write(counting, schema, DUCKDB) for counting in certified.countings)
     whole, tape = _sums(table, certified, sql), Tape()
     noisy = _release(certified, whole, tape)
     worst, straight = 0.0, True

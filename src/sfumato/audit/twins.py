@@ -15,6 +15,7 @@ from sfumato.audit.findings import Finding
 from sfumato.audit.replay import PERSON, Emit, replayed
 from sfumato.audit.shelf import MECHANISMS, Subject, aggregates
 from sfumato.engines.sql.counting import emit
+from sfumato.engines.sql.dialect import Dialect
 from sfumato.geo.privtree import STRUCTURE, scales, split_coins
 from sfumato.kernel.entropy import Entropy, SystemEntropy
 from sfumato.kernel.mechanisms.keys import KeySelection
@@ -117,8 +118,8 @@ def subjects() -> list[Subject]:
 
 
 def _broken(old: str, new: str) -> Emit:
-    def write(counting: Counting, schema: Schema) -> str:
-        sql = emit(counting, schema)
+    def write(counting: Counting, schema: Schema, dialect: Dialect) -> str:
+        sql = emit(counting, schema, dialect)
         if old not in sql:
             raise ValueError(f"the SQL has no {old!r} to break")
         return sql.replace(old, new)

@@ -8,7 +8,7 @@ import typer
 
 from sfumato.cli.output import number, working, write
 from sfumato.engines.duckdb.engine import describe
-from sfumato.engines.sql.expressions import quoted
+from sfumato.engines.sql.phrases import quoted
 from sfumato.errors import Refused, policy_exists
 from sfumato.query.sql import parse
 from sfumato.schema.columns import Float

@@ -1,36 +1,40 @@
 """From an engine's rows to one entry for every group and measure: an integer, or the rows of each cell."""
 
 from collections.abc import Sequence
-from itertools import pairwise
-from typing import Any, Protocol
+from itertools import islice, pairwise
+from typing import Any
 
 import numpy as np
 
-from sfumato.errors import too_many_rows
+from sfumato.engines.protocol import Engine, Query, RowsFound
+from sfumato.errors import engine_failed
 from sfumato.kernel.gate import Found, Group
 from sfumato.kernel.mechanisms.protocol import MOST_COUNTED_ROWS, Added, CellCounts, Numbers, Weighed
 from sfumato.plan.counting import Counting
 from sfumato.plan.nodes import OpenKey
 
-Rows = Sequence[Sequence[Any]] | Numbers
-
-
-class Engine(Protocol):
-    def run(self, sql: str) -> Rows: ...
-
-    def counts(self, sql: str) -> Numbers: ...
-
 
 def look(engine: Engine, made: Sequence[Counting], sql: Sequence[str]) -> Found:
     """What an engine finds for the countings of a plan, given what `engines.sql.counting` wrote for each."""
-    results = [
-        engine.counts(one) if counting.kind == "cells" and not counting.open else engine.run(one)
+    (found,) = look_at_all(engine, [(made, sql)])
+    return found
+
+
+def look_at_all(engine: Engine, asked: Sequence[tuple[Sequence[Counting], Sequence[str]]]) -> list[Found]:
+    """What an engine finds for several plans, each given by its countings and their SQL.
+
+    Claim: all of it is of one state of the data. Proof: the engine is asked once (`Engine.rows`).
+    """
+    queries = [
+        Query(one, cells=counting.kind == "cells" and not counting.open)
+        for made, sql in asked
         for counting, one in zip(made, sql, strict=True)
     ]
-    return gather(made, results)
+    results = iter(engine.rows(queries))
+    return [gather(made, list(islice(results, len(sql)))) for made, sql in asked]
 
 
-def gather(made: Sequence[Counting], results: Sequence[Rows]) -> Found:
+def gather(made: Sequence[Counting], results: Sequence[RowsFound]) -> Found:
     """Results come counting by counting, each as rows of values of open keys, a group's number, integers.
 
     All declared groups are there; with open keys those that have rows, with the number of their units.
@@ -66,16 +70,16 @@ def gather(made: Sequence[Counting], results: Sequence[Rows]) -> Found:
 def _numbers(values: Sequence[Any]) -> tuple[int, ...]:
     """NULL is how the SQL says that there was too much to add up exactly."""
     if None in values:
-        raise too_many_rows()
+        raise engine_failed()
     return tuple(int(value) for value in values)
 
 
-def _cells(counting: Counting, rows: Rows, groups: Sequence[Group], width: int) -> list[Added]:
+def _cells(counting: Counting, rows: RowsFound, groups: Sequence[Group], width: int) -> list[Added]:
     """The cells of every group, in order; an engine may name a cell twice."""
     columns = rows.T if isinstance(rows, np.ndarray) else list(zip(*rows, strict=True)) or [()] * (width + 2)
     numbered, counted = (np.asarray(columns[place], dtype=np.int64) for place in (width, width + 1))
     if counted.sum() > MOST_COUNTED_ROWS:
-        raise too_many_rows()
+        raise engine_failed()
     owner: Numbers = numbered // counting.size
     if width:
         place_of = {group: place for place, group in enumerate(groups)}
@@ -93,7 +97,7 @@ def _cells(counting: Counting, rows: Rows, groups: Sequence[Group], width: int) 
     ]
 
 
-def _weighed(counting: Counting, rows: Rows, groups: Sequence[Group], width: int) -> list[Added]:
+def _weighed(counting: Counting, rows: RowsFound, groups: Sequence[Group], width: int) -> list[Added]:
     """Rows and sums of the cells of every group; NULL is how the SQL says that there was too much to add up."""
     sums: dict[tuple[Group, int], int] = {}
     for row in rows:

@@ -25,13 +25,19 @@ def next_tick(elapsed_ns: int) -> int:
 
 @contextmanager
 def leaving_at_a_tick(
-    clock: Callable[[], int] = time.monotonic_ns, sleep: Callable[[float], None] = time.sleep
+    clock: Callable[[], int] = time.monotonic_ns,
+    sleep: Callable[[float], None] = time.sleep,
+    *,
+    shortest_ns: int = SHORTEST_NS,
 ) -> Iterator[None]:
-    """Ends at a tick after its beginning, whether what is inside succeeds or fails."""
+    """Ends at a tick after its beginning, whether what is inside succeeds or fails.
+
+    shortest_ns: no tick before that is taken, where an engine's own delays are longer than the first ticks.
+    """
     start = clock()
     try:
         yield
     finally:
-        leave = start + next_tick(clock() - start)
+        leave = start + next_tick(max(clock() - start, shortest_ns))
         while (left := leave - clock()) > 0:
             sleep(left / 1e9)

@@ -109,6 +109,7 @@ FUNCTIONS: Mapping[FunctionName, Function] = MappingProxyType(
             ("unit", "date", "date"),
             "number",
             f"how many ends of a {', '.join(UNITS[:-1])} or day lie between the first date and the second",
+            twice=True,
         ),
         "COALESCE": Function(("same",), "same", "the first that is not NULL", more=True),
         "NULLIF": Function(("same", "same"), "same", "x, but NULL where it equals y"),

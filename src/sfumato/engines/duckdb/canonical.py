@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from sfumato.engines.duckdb.cells import WHOLE_BELOW
-from sfumato.engines.sql.expressions import as_date, quoted
+from sfumato.engines.sql.phrases import quoted
 from sfumato.errors import column_absent
 from sfumato.schema.columns import LONGEST_TEXT, Category, Column, Date, Float, Int, Text
 from sfumato.schema.table import Schema
@@ -83,15 +83,24 @@ def _canonical(name: str, column: Column | None, physical: str) -> str:
         case Int():
             return _clamped(name, physical)
         case Date() if physical == "DATE" or physical in MOMENTS or physical.startswith("TIMESTAMP WITH"):
-            return as_date(name, physical)
+            return _day(name, physical)
         case Date():
-            return as_date(_short(_text(name, physical)), "VARCHAR")
+            return _day(_short(_text(name, physical)), "VARCHAR")
         case Float():
             return _real(name, physical)
         case Text(longest=longest):
             return _no_longer(_text(name, physical), longest)
         case _:
             return _no_longer(_text(name, physical), LONGEST_TEXT)
+
+
+def _day(name: str, physical: str) -> str:
+    """A day of the years 1 to 9999; anything else, infinity included, is NULL."""
+    plain = (
+        name if physical == "VARCHAR" or physical.startswith(("DATE", "TIMESTAMP")) else f"TRY_CAST({name} AS VARCHAR)"
+    )
+    day = name if physical == "DATE" else f"TRY_CAST({plain} AS DATE)"
+    return f"CASE WHEN {day} BETWEEN DATE '0001-01-01' AND DATE '9999-12-31' THEN {day} END"
 
 
 def _id(name: str, physical: str) -> str:

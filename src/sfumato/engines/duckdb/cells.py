@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 WHOLE_BELOW = 1 << 53  # from here on, a double no longer tells neighbouring whole numbers apart
 LONG_BELOW = 1 << 64  # likewise for NumPy's long doubles
 MOST_BITS = 1100  # beyond the largest double
-MOST_DIGITS = 400
+LONGEST_DECIMAL = 400
 FIRST_YEAR, LAST_YEAR = 1, 9999
 
 
@@ -117,7 +117,7 @@ def _decimal(number: Decimal) -> str | None:
         return None if number.is_nan() else str(float(number))
     if number == 0:
         return "0"
-    if abs(number.adjusted()) > MOST_DIGITS or len(number.as_tuple().digits) > MOST_DIGITS:
+    if abs(number.adjusted()) > LONGEST_DECIMAL or len(number.as_tuple().digits) > LONGEST_DECIMAL:
         return None
     return _without_zeros(f"{number:f}")
 

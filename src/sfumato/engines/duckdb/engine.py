@@ -3,7 +3,9 @@
 import os
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from itertools import count
 from pathlib import Path
 from threading import Lock
 from typing import Any, TypeVar
@@ -11,13 +13,18 @@ from weakref import finalize
 
 import duckdb
 import numpy as np
-import numpy.typing as npt
 
+from sfumato.engines.duckdb.dialect import DUCKDB
 from sfumato.engines.duckdb.further_tables import load_beside
 from sfumato.engines.duckdb.sources import describe, load
 from sfumato.engines.duckdb.watchdog import at_most
-from sfumato.engines.sql.functions import text
+from sfumato.engines.protocol import Query, RowsFound
+from sfumato.engines.sql.phrases import text
+from sfumato.engines.sql.sources import write_source
+from sfumato.engines.ticks import SHORTEST_NS
 from sfumato.errors import engine_failed, session_closed, session_of_another_process
+from sfumato.kernel.mechanisms.protocol import Numbers
+from sfumato.plan.sources import Source
 from sfumato.schema.limits import Limits
 from sfumato.schema.table import Schema
 
@@ -31,12 +38,14 @@ Fetched = TypeVar("Fetched")
 DISTRUSTED = "statistics_propagation,filter_pushdown,join_filter_pushdown"
 # Begins no path and no fingerprint, so that no name an owner gives is that of a file.
 NAMED = "named "
+KEPT = "sfumato_kept_"
 
 
 class DuckDBEngine:
     """One private table: most sources are copied in at the start, Parquet and DuckDB files are scanned in place."""
 
-    dialect = "duckdb"
+    dialect = DUCKDB
+    shortest_tick = SHORTEST_NS
 
     def __init__(
         self,
@@ -49,7 +58,7 @@ class DuckDBEngine:
     ) -> None:
         self._pid = os.getpid()
         self._closed = False
-        self._one_at_a_time = Lock()
+        self._one_at_a_time, self._slot, self._kept = Lock(), Lock(), count()
         self._limits = limits or Limits()
         self._named = version
         self._connection = duckdb.connect(":memory:")
@@ -78,23 +87,68 @@ class DuckDBEngine:
         found = "\n".join(table.version(self._execute) for table in self._tables)
         return found if self._named is None else f"{NAMED}{self._named}"
 
-    def run(self, sql: str) -> list[tuple[Any, ...]]:
-        """The rows of a query; a failure, of whatever cause, has one text and says nothing about the data."""
-        return self._fetch(sql, lambda result: result.fetchall())
+    @contextmanager
+    def slot(self) -> Iterator[None]:
+        """One question at a time: a connection works on one, and a second has settings of its own."""
+        with self._slot:
+            yield
 
-    def counts(self, sql: str) -> npt.NDArray[np.int64]:
-        """The rows of a query for cells and how many rows each has: an array, because there may be many."""
-        whole = f"SELECT CAST(g AS BIGINT) AS g, CAST(m0 AS BIGINT) AS m0 FROM (\n{sql})"
+    def rows(self, queries: Sequence[Query]) -> list[RowsFound]:
+        """Of each query its rows; a failure, of whatever cause, has one text and says nothing about the data.
+
+        Claim: all see the state that `version` named last. Proof: one transaction for what is copied, and files that
+        are scanned in place are the same before and after; a directory with a file more is another state.
+        """
+        with self._one_at_a_time, self._one_state():
+            return [self._cells(one.sql) if one.cells else self._fetch(one.sql, _fetch_all) for one in queries]
+
+    def run(self, sql: str) -> list[tuple[Any, ...]]:
+        """The rows of one query by itself, whatever state the data are in: not for answers."""
+        with self._one_at_a_time:
+            return self._fetch(sql, _fetch_all)
+
+    @contextmanager
+    def kept(self, source: Source, schema: Schema) -> Iterator[str | None]:
+        """A copy of the rows of a source, under a name that no other copy has, dropped at the end."""
+        name = f"{KEPT}{next(self._kept)}"
+        rows = write_source(source, schema, self.dialect)
+        with self._one_at_a_time, self._one_state(commit=True):
+            self._fetch(f"CREATE TEMP TABLE {name} AS SELECT * FROM {rows} AS t", _fetch_all)
+        try:
+            yield name
+        finally:
+            with self._one_at_a_time, suppress(duckdb.Error):  # a closed connection has dropped it
+                self._connection.execute(f"DROP TABLE IF EXISTS {name}")
+
+    @contextmanager
+    def _one_state(self, *, commit: bool = False) -> Iterator[None]:
+        self._check_state()
+        self._fetch("BEGIN TRANSACTION", _fetch_all)
+        done = "ROLLBACK"
+        try:
+            yield
+            self._check_state()
+            done = "COMMIT" if commit else done
+        finally:
+            with suppress(duckdb.Error):
+                self._connection.execute(done)
+
+    def _check_state(self) -> None:
+        if not all(table.is_as_named() for table in self._tables):
+            raise engine_failed()
+
+    def _cells(self, sql: str) -> Numbers:
+        """Numbers of cells and how many rows each has: an array, because there may be many."""
+        whole = f"SELECT CAST(g AS BIGINT) AS g, CAST(m0 AS BIGINT) AS m0 FROM (\n{sql}) AS cells"
         columns = self._fetch(whole, lambda result: result.fetchnumpy())
         return np.column_stack([columns["g"], columns["m0"]])
 
     def _fetch(self, sql: str, fetch: Callable[[duckdb.DuckDBPyConnection], Fetched]) -> Fetched:
-        with self._one_at_a_time:  # a cursor would be a connection of its own, without the settings of this one
-            try:
-                with at_most(self._limits.seconds, self._connection):
-                    return fetch(self._connection.execute(sql))
-            except (duckdb.Error, RuntimeError, MemoryError):
-                raise engine_failed() from None
+        try:
+            with at_most(self._limits.seconds, self._connection):
+                return fetch(self._connection.execute(sql))
+        except (duckdb.Error, RuntimeError, MemoryError):
+            raise engine_failed() from None
 
     def close(self) -> None:
         self._closed = True
@@ -131,6 +185,10 @@ class DuckDBEngine:
             "lock_configuration = true",
         ):
             self._connection.execute(f"SET {setting}")
+
+
+def _fetch_all(result: duckdb.DuckDBPyConnection) -> list[tuple[Any, ...]]:
+    return result.fetchall()
 
 
 def _remove(folder: str, pid: int) -> None:

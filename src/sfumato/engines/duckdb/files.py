@@ -25,7 +25,7 @@ KINDS = {
 SQLITE_BEGINS = b"SQLite format 3\0"
 
 
-def kind_of(path: Path) -> str:
+def source_kind(path: Path) -> str:
     """What a path holds, by its name; a .db may be of either database, and says which in its first bytes."""
     if any(sign in str(path) for sign in WILDCARDS):
         raise file_unreadable(path.name, "its path holds *, ? or [, which would be read as a pattern")
@@ -102,7 +102,7 @@ def listing(path: Path) -> tuple[Path, ...]:
     if not files:
         raise folder_empty(str(path))
     for file in files:
-        kind_of(file)
+        source_kind(file)
     return files
 
 

@@ -3,7 +3,7 @@
 from sfumato.engines.duckdb.in_place import Scanned
 from sfumato.engines.duckdb.sources import load
 from sfumato.engines.duckdb.tables import Connection, Copied
-from sfumato.engines.sql.expressions import quoted
+from sfumato.engines.sql.phrases import quoted
 from sfumato.schema.beside_wordings import lookup_repeats
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person

@@ -8,8 +8,7 @@ import duckdb
 from sfumato.engines.duckdb.canonical import declared_columns, doubtful_values
 from sfumato.engines.duckdb.files import Files, state_with_log
 from sfumato.engines.duckdb.tables import Connection, Copied, create, damaged
-from sfumato.engines.sql.expressions import quoted
-from sfumato.engines.sql.functions import text
+from sfumato.engines.sql.phrases import quoted, text
 from sfumato.engines.wordings import (
     column_computed,
     file_locked,
@@ -20,7 +19,7 @@ from sfumato.engines.wordings import (
     values_unreadable,
     view_refused,
 )
-from sfumato.errors import file_unreadable
+from sfumato.errors import DataUnreadable, file_unreadable
 from sfumato.schema.table import Schema
 
 ATTACHED = "sfumato_file"
@@ -51,6 +50,13 @@ class Scanned:
                 raise values_unreadable(self._name) from None
             self._checked = found
         return found
+
+    def is_as_named(self) -> bool:
+        """Whether the files are still those that `version` looked at last."""
+        try:
+            return self._where.state() == self._checked
+        except DataUnreadable:
+            return False
 
 
 def parquet_files(connection: Connection, files: Files, schema: Schema) -> Scanned:

@@ -7,12 +7,11 @@ import duckdb
 
 from sfumato.engines.duckdb import sqlite
 from sfumato.engines.duckdb.canonical import declared_columns, id_of_unit
-from sfumato.engines.duckdb.files import BYTE_ORDER_MARK, beginning, folder, header, kind_of, one_file, state
+from sfumato.engines.duckdb.files import BYTE_ORDER_MARK, beginning, folder, header, one_file, source_kind, state
 from sfumato.engines.duckdb.frames import typed, unlike_any
 from sfumato.engines.duckdb.in_place import ATTACHED, Scanned, attach, duckdb_file, parquet_files, reading, same_columns
 from sfumato.engines.duckdb.tables import Connection, Copied, create, fingerprint, unreadable
-from sfumato.engines.sql.expressions import quoted
-from sfumato.engines.sql.functions import text
+from sfumato.engines.sql.phrases import quoted, text
 from sfumato.engines.wordings import column_computed, names_alike, source_table_unwanted
 from sfumato.errors import column_absent, file_unreadable
 from sfumato.schema.table import Schema
@@ -24,7 +23,7 @@ FRAME = "sfumato_frame"
 def load(connection: Connection, source: object, schema: Schema, source_table: str | None = None) -> Copied | Scanned:
     """Put a table in front of the engine under its name in questions."""
     path = Path(source).resolve() if isinstance(source, str | os.PathLike) else None
-    kind = "frame" if path is None else kind_of(path)
+    kind = "frame" if path is None else source_kind(path)
     if source_table is not None and kind not in ("duckdb", "sqlite"):
         raise source_table_unwanted("a table in memory" if path is None else path.name)
     if path is None:
@@ -109,7 +108,7 @@ def _frame(connection: Connection, frame: object, schema: Schema) -> Copied:
 
 def describe(path: Path, source_table: str | None = None) -> dict[str, str]:
     """Column names and guessed types of a table."""
-    kind = kind_of(path)
+    kind = source_kind(path)
     if source_table is not None and kind not in ("duckdb", "sqlite"):
         raise source_table_unwanted(path.name)
     if kind == "sqlite":

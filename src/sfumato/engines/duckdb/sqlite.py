@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from sfumato.engines.duckdb.cells import text_of, texts_of
-from sfumato.engines.sql.expressions import quoted
+from sfumato.engines.sql.phrases import quoted
 from sfumato.engines.wordings import file_locked, no_tables, table_absent, table_needed, view_refused
 from sfumato.errors import file_unreadable
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-BATCH = 50_000
+ROWS_AT_ONCE = 50_000
 PATIENCE_SECONDS = 2.0
 
 
@@ -62,7 +62,7 @@ def read(path: Path, table: str, names: Sequence[str], unit_id: str | None) -> "
             # Qualified: SQLite takes an unknown name in quotes for a text.
             listed = ", ".join(f"t.{quoted(name)}" for name in names)
             cursor = connection.execute(f"SELECT {listed} FROM {quoted(table)} AS t")
-            while rows := cursor.fetchmany(BATCH):
+            while rows := cursor.fetchmany(ROWS_AT_ONCE):
                 columns = zip(*rows, strict=True)
                 texts = [texts_of(cells, ids=name == unit_id) for name, cells in zip(names, columns, strict=True)]
                 yield pa.RecordBatch.from_arrays(texts, schema=schema)

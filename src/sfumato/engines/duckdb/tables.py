@@ -8,7 +8,7 @@ from pathlib import Path
 import duckdb
 
 from sfumato.engines.duckdb.canonical import canonical_columns, declared_columns
-from sfumato.engines.sql.expressions import quoted
+from sfumato.engines.sql.phrases import quoted
 from sfumato.engines.wordings import too_large
 from sfumato.errors import DataUnreadable, file_unreadable
 from sfumato.schema.table import Schema
@@ -26,6 +26,9 @@ class Copied:
 
     def version(self, execute: Callable[[str], object]) -> str:  # noqa: ARG002 - like Scanned.version
         return self.state
+
+    def is_as_named(self) -> bool:
+        return True
 
 
 def create(connection: Connection, kind: str, relation: str, schema: Schema, name: str) -> dict[str, str]:

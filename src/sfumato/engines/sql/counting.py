@@ -7,9 +7,9 @@ contribution-bounding.md says. No expression can fail on any row: arithmetic is 
 from collections.abc import Iterator, Sequence
 from typing import assert_never
 
-from sfumato.engines.sql.expressions import LARGEST_INTEGER, Writer, big, column, edge_of, huge, integer
-from sfumato.engines.sql.functions import text
-from sfumato.engines.sql.sources import write_source
+from sfumato.engines.sql.dialect import Dialect, column, integer
+from sfumato.engines.sql.expressions import LARGEST_INTEGER, Writer
+from sfumato.engines.sql.sources import ties, write_source
 from sfumato.plan.counting import Counted, Counting, SumInCell
 from sfumato.plan.lattice import LARGEST
 from sfumato.plan.nodes import (
@@ -31,18 +31,18 @@ from sfumato.schema.columns import plain_text
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person, Row
 
-MOST_ROWS = LARGEST_INTEGER // LARGEST - 1
+MOST_ADDED_UP = LARGEST_INTEGER // LARGEST - 1
 MOST_HUGE_ROWS = 1 << 32  # of so many values of any magnitude the sum fits 128 bits
 
 
-def emit(counting: Counting, schema: Schema) -> str:
-    """SQL for DuckDB: rows of values of open keys, the number of a group (and cell), and what is counted.
+def emit(counting: Counting, schema: Schema, dialect: Dialect) -> str:
+    """SQL in an engine's words: rows of values of open keys, the number of a group (and cell), and what is counted.
 
     Claim: adding or removing one unit moves the vector of everything counted by at most what `kernel.certify` derives.
     Proof: docs/proofs/contribution-bounding.md
     """
-    writer = Writer(derive(counting.source, schema))
-    rows = f"FROM {write_source(counting.source, schema)} AS t"
+    writer = Writer(derive(counting.source, schema), dialect)
+    rows = f"FROM {write_source(counting.source, schema, dialect)} AS t"
     match counting.unit:
         case Row() if counting.kind == "distinct":
             return _distinct_of_rows(counting, rows, writer)
@@ -58,11 +58,12 @@ def emit(counting: Counting, schema: Schema) -> str:
 
 def _for_rows(counting: Counting, rows: str, writer: Writer) -> str:
     values = _values(counting, writer)
-    sums = ", ".join(f"{_plain(a, i, _slot(counting, i))} AS m{i}" for i, a in enumerate(counting.counted))
+    counted = list(enumerate(counting.counted))
+    sums = ", ".join(f"{_plain(a, i, _slot(counting, i), writer.dialect)} AS m{i}" for i, a in counted)
     source = f"{rows}{_where(counting, writer)}"
     grouping = counting.keys if counting.cells is None else (*counting.keys, counting.cells)
     if not grouping:
-        return f"SELECT 0 AS g, {sums}\nFROM (SELECT 1 AS one{values} {source})"
+        return f"SELECT 0 AS g, {sums}\nFROM (SELECT 1 AS one{values} {source}) AS s"
     named = [f"k{i}" for i in range(len(grouping))]
     keys = ", ".join(named)
     columns = ", ".join(f"{_grouped_by(key, writer)} AS k{i}" for i, key in enumerate(grouping))
@@ -71,12 +72,12 @@ def _for_rows(counting: Counting, rows: str, writer: Writer) -> str:
     opened = "".join(f"k{i}, " for i in _opened(counting))
     held = "".join(f" AND k{i} IS NOT NULL" for i in _opened(counting))
     # Materialised, so that the test for declared keys runs once a group and not once a row.
-    number = f"SELECT {opened}{_group_number(grouping, named)} AS g, {outputs} FROM grouped"
+    number = f"SELECT {opened}{_group_number(grouping, named, writer.dialect)} AS g, {outputs} FROM grouped"
     return (
-        f"WITH grouped AS MATERIALIZED (\n"
+        f"WITH grouped AS{writer.dialect.MATERIALIZED} (\n"
         f"  SELECT {keys}, {sums}{', COUNT(*) AS units' if units else ''}\n"
-        f"  FROM (SELECT {columns}{values} {source})\n  GROUP BY {keys})\n"
-        f"SELECT {opened}g, {outputs} FROM ({number})\nWHERE g IS NOT NULL{held}"
+        f"  FROM (SELECT {columns}{values} {source}) AS s\n  GROUP BY {keys})\n"
+        f"SELECT {opened}g, {outputs} FROM ({number}) AS numbered\nWHERE g IS NOT NULL{held}"
     )
 
 
@@ -93,39 +94,36 @@ def _distinct_of_rows(counting: Counting, rows: str, writer: Writer) -> str:
 
 def _for_people(counting: Counting, unit: Person, rows: str, writer: Writer) -> str:
     """Of each person an integer a group, bounded by so many rows as count there."""
-    counted = list(enumerate(counting.counted))
-    parts = ", ".join(["COUNT(*) AS n", *(part for i, a in counted for part in _parts(a, i, _slot(counting, i)))])
-    shares = ", ".join(f"COALESCE(SUM({_share(a, i)}), 0) AS m{i}" for i, a in counted)
+    dialect, counted = writer.dialect, list(enumerate(counting.counted))
+    kept = [part for i, a in counted for part in _parts(a, i, _slot(counting, i), dialect)]
+    parts = ", ".join(["COUNT(*) AS n", *kept])
+    shares = ", ".join(f"COALESCE({dialect.sum_big(_share(a, i, dialect))}, 0) AS m{i}" for i, a in counted)
     groups, held = ", ".join(_names(counting)), " AND ".join(f"{name} IS NOT NULL" for name in _names(counting))
     steps = [
         f"rows AS (\n  SELECT {_person_columns(counting, unit, writer)}{_values(counting, writer)} "
         f"{rows}{_where(counting, writer)})",
         f"pairs AS (\n  SELECT u, {groups}, {parts} FROM rows WHERE {held} GROUP BY u, {groups})",
-        *_bounded(counting, "pairs", "*"),
+        *_bounded(counting, "pairs", "*", dialect),
     ]
     units = ", COUNT(*) AS units" if counting.open else ""
     return "WITH " + ",\n".join(steps) + f"\nSELECT {groups}, {shares}{units} FROM bounded GROUP BY {groups}"
 
 
-def _bounded(counting: Counting, pairs: str, columns: str) -> Iterator[str]:
+def _bounded(counting: Counting, pairs: str, columns: str, dialect: Dialect) -> Iterator[str]:
     """Which groups of a person count, and how many rows of each (`most`), from the numbers n of rows in `pairs`.
 
     Claim: the same for all countings of a plan. Needs: one row for each person and group, with all its rows in n.
     """
-    caps, groups = counting.caps, ", ".join(_names(counting))
+    caps, names = counting.caps, _names(counting)
     if counting.open or counting.groups > caps.groups:
-        yield (
-            f"ranked AS (\n  SELECT *, row_number() OVER (PARTITION BY u ORDER BY hash(CAST(u AS VARCHAR), {groups}, "
-            f"{counting.salt}), {groups}) AS rank FROM {pairs})"
-        )
+        order = ", ".join([dialect.order([dialect.as_text("u"), *names, str(counting.salt)]), *ties(names)])
+        yield f"ranked AS (\n  SELECT *, row_number() OVER (PARTITION BY u ORDER BY {order}) AS rank FROM {pairs})"
         pairs = f"ranked WHERE rank <= {caps.groups}"
-    most, window = big(caps.rows_per_group), ""
+    most, window = _big(caps.rows_per_group, dialect), ""
     if not caps.always:
         window = " WINDOW person AS (PARTITION BY u)"
-        most = (
-            f"CASE WHEN SUM(least(n, {most})) OVER person > {caps.rows} "
-            f"THEN least({most}, {big(caps.rows)} // COUNT(*) OVER person) ELSE {most} END"
-        )
+        part = dialect.quotient(_big(caps.rows, dialect), "COUNT(*) OVER person")
+        most = f"CASE WHEN SUM(least(n, {most})) OVER person > {caps.rows} THEN least({most}, {part}) ELSE {most} END"
     yield f"bounded AS (\n  SELECT {columns}, {most} AS most\n  FROM {pairs}{window})"
 
 
@@ -134,36 +132,37 @@ def _in_lines(counting: Counting, unit: Person, rows: str, writer: Writer) -> st
 
     Where they have more rows in cells than count, each of k cells keeps the k-th part of these.
     """
-    names, caps = _names(counting), counting.caps
+    names, caps, dialect = _names(counting), counting.caps, writer.dialect
     groups, held = ", ".join(names), " AND ".join(f"{name} IS NOT NULL" for name in names)
-    sums, added = ("", "") if counting.kind != "magnitudes" else (", SUM(v1) AS s1", ", s1")
+    sums, added = ("", "") if counting.kind != "magnitudes" else (f", {dialect.sum_huge('v1')} AS s1", ", s1")
     steps = [
         f"rows AS (\n  SELECT {_person_columns(counting, unit, writer)}, {_cell(counting, writer)} AS c"
         f"{_values(counting, writer)} {rows}{_where(counting, writer)})",
         f"pairs AS (\n  SELECT u, {groups}, c, COUNT(*) AS n{sums} FROM rows WHERE {held} GROUP BY u, {groups}, c)",
     ]
-    kept, most = "pairs WHERE c IS NOT NULL", big(caps.rows_per_group)
+    kept, most = "pairs WHERE c IS NOT NULL", _big(caps.rows_per_group, dialect)
     if counting.open or counting.groups > caps.groups or not caps.always:
         steps.append(f"whole AS (\n  SELECT u, {groups}, SUM(n) AS n FROM pairs GROUP BY u, {groups})")
-        steps += _bounded(counting, "whole", f"u, {groups}")
+        steps += _bounded(counting, "whole", f"u, {groups}", dialect)
         both = " AND ".join(f"pairs.{name} = bounded.{name}" for name in ["u", *names])
         listed = ", ".join(f"pairs.{name}" for name in ["u", *names, "c", "n", *(["s1"] if sums else [])])
         steps.append(f"kept AS (\n  SELECT {listed}, most FROM pairs JOIN bounded ON {both} WHERE pairs.c IS NOT NULL)")
         kept, most = "kept", "most"
+    order = ", ".join([dialect.order([dialect.as_text("u"), *names, "c", str(counting.salt)]), *ties(["c"])])
     steps.append(
         f"lines AS (\n  SELECT {groups}, c, n{added}, {most} AS most, row_number() OVER (PARTITION BY u, {groups} "
-        f"ORDER BY hash(CAST(u AS VARCHAR), {groups}, c, {counting.salt}), c) AS place, "
-        f"SUM(n) OVER line AS total, COUNT(*) OVER line AS many\n"
+        f"ORDER BY {order}) AS place, SUM(n) OVER line AS total, COUNT(*) OVER line AS many\n"
         f"  FROM {kept} WINDOW line AS (PARTITION BY u, {groups}))"
     )
     if counting.kind == "distinct":
         chosen = f"SELECT DISTINCT {groups}, c FROM lines WHERE place <= most"
-        return "WITH " + ",\n".join(steps) + f"\nSELECT {groups}, COUNT(*) AS m0 FROM ({chosen}) GROUP BY {groups}"
+        return "WITH " + ",\n".join(steps) + f"\nSELECT {groups}, COUNT(*) AS m0 FROM ({chosen}) AS s GROUP BY {groups}"
+    share = f"least(n, {dialect.quotient('most', 'least(many, most)')})"
     steps.append(
-        f"counted AS (\n  SELECT {groups}, c{added}, CASE WHEN total > most THEN least(n, most // least(many, most)) "
-        f"ELSE n END AS most\n  FROM lines WHERE place <= most)"
+        f"counted AS (\n  SELECT {groups}, c{added}, CASE WHEN total > most THEN {share} ELSE n END AS most\n"
+        f"  FROM lines WHERE place <= most)"
     )
-    outputs = "SUM(most) AS m0" + (f", SUM({_within(counting)}) AS m1" if sums else "")
+    outputs = "SUM(most) AS m0" + (f", {dialect.sum_huge(_within(counting, dialect))} AS m1" if sums else "")
     opened = "".join(f"{name}, " for name in names[:-1])
     return (
         "WITH " + ",\n".join(steps) + f"\nSELECT {opened}g * {counting.size} + c AS g, {outputs} FROM counted "
@@ -171,12 +170,13 @@ def _in_lines(counting: Counting, unit: Person, rows: str, writer: Writer) -> st
     )
 
 
-def _within(counting: Counting) -> str:
+def _within(counting: Counting, dialect: Dialect) -> str:
     """A person's sum in a cell of magnitudes, no more than so many values of its edge."""
     if not isinstance(counting.cells, Magnitudes):
         raise TypeError("only cells of magnitudes have edges")
     # Of 128 bits: max_rows times the largest edge does not fit 64.
-    edge = f"CAST({edge_of(counting.cells, f'abs(c - {len(counting.cells.edges)})')} AS HUGEINT)"
+    edges = counting.cells.edges
+    edge = f"CAST({dialect.edge(edges, f'abs(c - {len(edges)})')} AS {dialect.HUGE})"
     return (
         f"CASE WHEN s1 > most * {edge} THEN most * {edge} WHEN s1 < -(most * {edge}) THEN -(most * {edge}) ELSE s1 END"
     )
@@ -188,19 +188,19 @@ def _names(counting: Counting) -> list[str]:
 
 
 def _group_columns(counting: Counting, writer: Writer) -> str:
-    number = _group_number(counting.keys, [_grouped_by(key, writer) for key in counting.keys])
+    number = _group_number(counting.keys, [_grouped_by(key, writer) for key in counting.keys], writer.dialect)
     opened = [f"{_grouped_by(counting.keys[i], writer)} AS k{i}" for i in _opened(counting)]
     return ", ".join([*opened, f"{number} AS g"])
 
 
 def _person_columns(counting: Counting, unit: Person, writer: Writer) -> str:
-    return f"{column(unit.id)} AS u, {_group_columns(counting, writer)}"
+    return f"{column(unit.id, writer.dialect)} AS u, {_group_columns(counting, writer)}"
 
 
 def _cell(counting: Counting, writer: Writer) -> str:
     """What a person's rows of a group are told apart by: the number of a cell, or a value that is counted once."""
     if counting.cells is not None:
-        return _position(counting.cells, _grouped_by(counting.cells, writer))
+        return _position(counting.cells, _grouped_by(counting.cells, writer), writer.dialect)
     match counting.counted:
         case (CountDistinct(value=value),):
             return writer.value(value)
@@ -214,8 +214,11 @@ def _opened(counting: Counting) -> list[int]:
 
 def _where(counting: Counting, writer: Writer) -> str:
     """A row without an id is nobody's."""
-    conditions = [f"{column(counting.unit.id)} IS NOT NULL"] if isinstance(counting.unit, Person) else []
-    conditions += [] if counting.where is None else [writer.condition(counting.where)]
+    conditions = (
+        [f"{column(counting.unit.id, writer.dialect)} IS NOT NULL"] if isinstance(counting.unit, Person) else []
+    )
+    if counting.where is not None:
+        conditions.append(writer.dialect.filter(writer.condition(counting.where)))
     return f" WHERE {' AND '.join(conditions)}" if conditions else ""
 
 
@@ -244,28 +247,28 @@ def _slot(counting: Counting, i: int) -> int:
     return i
 
 
-def _plain(counted: Counted, i: int, slot: int) -> str:
+def _plain(counted: Counted, i: int, slot: int, dialect: Dialect) -> str:
     match counted:
         case CountRows() | CountPeople():  # people are counted like this where everybody has one row
             return "COUNT(*)"
         case CountValues():
             return f"COUNT(v{slot})"
         case Sum():
-            return _total(f"v{i}")
+            return _total(f"v{i}", dialect)
         case CentredSum(lattice=lattice):
-            return f"{_total(f'v{i}')} - {huge(lattice.centre)} * COUNT(v{i})"
+            return f"{_total(f'v{i}', dialect)} - {dialect.huge(lattice.centre)} * COUNT(v{i})"
         case SumInCell():
-            return f"CASE WHEN COUNT(*) <= {MOST_HUGE_ROWS} THEN COALESCE(SUM(v{i}), 0) END"
+            return f"CASE WHEN COUNT(*) <= {MOST_HUGE_ROWS} THEN COALESCE({dialect.sum_huge(f'v{i}')}, 0) END"
         case _:
             raise ValueError(f"no SQL for {type(counted).__name__} here")
 
 
-def _total(value: str) -> str:
+def _total(value: str, dialect: Dialect) -> str:
     """The sum of values on a lattice, in 64 bits; of so many that it might not fit there is none, and no answer."""
-    return f"CASE WHEN COUNT(*) <= {MOST_ROWS} THEN COALESCE(sum_no_overflow({value}), 0) END"
+    return f"CASE WHEN COUNT(*) <= {MOST_ADDED_UP} THEN COALESCE({dialect.total(value)}, 0) END"
 
 
-def _parts(counted: Counted, i: int, slot: int) -> list[str]:
+def _parts(counted: Counted, i: int, slot: int, dialect: Dialect) -> list[str]:
     """What is kept of one person in one group."""
     match counted:
         case CountRows() | CountPeople():
@@ -273,14 +276,15 @@ def _parts(counted: Counted, i: int, slot: int) -> list[str]:
         case CountValues():
             return [f"COUNT(v{slot}) AS c{i}"]
         case Sum():
-            return [f"SUM(v{i}) AS s{i}"]
+            return [f"{dialect.sum_big(f'v{i}')} AS s{i}"]
         case CentredSum(lattice=lattice):
-            return [f"COUNT(v{i}) AS c{i}", f"SUM(v{i}) - {huge(lattice.centre)} * COUNT(v{i}) AS s{i}"]
+            total = dialect.sum_big(f"v{i}")
+            return [f"COUNT(v{i}) AS c{i}", f"{total} - {dialect.huge(lattice.centre)} * COUNT(v{i}) AS s{i}"]
         case _:
             raise ValueError(f"no SQL for {type(counted).__name__} here")
 
 
-def _share(counted: Counted, i: int) -> str:
+def _share(counted: Counted, i: int, dialect: Dialect) -> str:
     """One person's contribution to one group, bounded by `most` rows."""
     match counted:
         case CountRows():
@@ -296,18 +300,20 @@ def _share(counted: Counted, i: int) -> str:
                 f"WHEN s{i} < most * {low} THEN most * {low} ELSE s{i} END"
             )
         case CentredSum():
-            return f"CASE WHEN c{i} > most THEN s{i} * most // c{i} ELSE s{i} END"
+            # s * most / c, towards 0, as two quotients of the sign of s: no step needs more than 64 bits.
+            whole, rest = dialect.quotient(f"s{i}", f"c{i}"), dialect.quotient(f"(s{i} % c{i} * most)", f"c{i}")
+            return f"CASE WHEN c{i} > most THEN {whole} * most + {rest} ELSE s{i} END"
         case _:
             raise ValueError(f"no SQL for {type(counted).__name__} here")
 
 
-def _group_number(keys: Sequence[Cells | OpenKey | Magnitudes], columns: list[str]) -> str:
+def _group_number(keys: Sequence[Cells | OpenKey | Magnitudes], columns: list[str], dialect: Dialect) -> str:
     """The number of a row's group in the order of the declared keys; NULL when a key is not declared."""
     number = "0"
     for key, written in zip(keys, columns, strict=True):
         if isinstance(key, OpenKey):
             continue
-        position = _position(key, written)
+        position = _position(key, written, dialect)
         number = position if number == "0" else f"({number} * {key.size} + {position})"
     return number
 
@@ -324,7 +330,7 @@ def _grouped_by(key: Cells | OpenKey | Magnitudes, writer: Writer) -> str:
             return writer.key(key)
 
 
-def _position(key: Cells | Magnitudes, written: str) -> str:
+def _position(key: Cells | Magnitudes, written: str, dialect: Dialect) -> str:
     match key:
         case Grid(size=size):
             return f"CASE WHEN {written} < {size} THEN {written} WHEN {written} >= {size} THEN {size - 1} END"
@@ -332,10 +338,14 @@ def _position(key: Cells | Magnitudes, written: str) -> str:
             return written
         case RangeKey(lower=lower, upper=upper):
             low, high = integer(lower), integer(upper)
-            position = f"TRY_CAST(TRY_CAST({written} AS BIGINT) - {low} AS INTEGER)"
+            position = dialect.small(f"{dialect.whole(written)} - {low}")
             return f"CASE WHEN {written} BETWEEN {low} AND {high} THEN {position} END"
         case ListedKey(values=values):
-            listed = ", ".join(text(plain_text(value)) for value in values)
-            return f"CAST(enum_code(TRY_CAST(CAST({written} AS VARCHAR) AS ENUM({listed}))) AS INTEGER)"
+            return dialect.position(written, [plain_text(value) for value in values])
         case _:
             assert_never(key)
+
+
+def _big(value: int, dialect: Dialect) -> str:
+    """Of 64 bits, whatever it is multiplied with."""
+    return f"CAST({value} AS {dialect.BIG})"

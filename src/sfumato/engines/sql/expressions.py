@@ -2,7 +2,8 @@
 
 from typing import assert_never
 
-from sfumato.engines.sql.functions import MATCHES, SQL, double, text
+from sfumato.engines.sql.dialect import Dialect, column, integer
+from sfumato.engines.sql.phrases import MATCHES, SQL
 from sfumato.plan.expressions import (
     AllOf,
     AnyOf,
@@ -30,19 +31,19 @@ from sfumato.schema.columns import Float
 from sfumato.schema.table import Schema
 
 LARGEST_INTEGER = 1 << 63
-NAN = "CAST('NaN' AS DOUBLE)"
 
 
 class Writer:
     """Writes expressions; knows the schema because an integer column and a real one are clamped differently."""
 
-    def __init__(self, schema: Schema) -> None:
+    def __init__(self, schema: Schema, dialect: Dialect) -> None:
         self._schema = schema
+        self.dialect = dialect
 
     def value(self, node: Expression) -> str:
         """The value of a row, NULL for NaN."""
         written = self._written(node)
-        return f"nullif({written}, {NAN})" if self._is_real(node) else written
+        return f"nullif({written}, {self.dialect.NAN})" if self.is_real(node) else written
 
     def on_lattice(self, node: Expression, lattice: Lattice) -> str:
         """Clamped to the lattice and rounded to it. NaN is above infinity here and so falls through.
@@ -52,19 +53,19 @@ class Writer:
         """
         written = self._written(node)
         lower, upper = integer(lattice.lower), integer(lattice.upper)
-        if not self._is_real(node) and lattice.exponent == 0:
+        if not self.is_real(node) and lattice.exponent == 0:
             return (
-                f"CASE WHEN {written} BETWEEN {lower} AND {upper} THEN TRY_CAST({written} AS INTEGER) "
+                f"CASE WHEN {written} BETWEEN {lower} AND {upper} THEN {self.dialect.small(written)} "
                 f"WHEN {written} < {lower} THEN {lower} WHEN {written} > {upper} THEN {upper} END"
             )
-        real = written if self._is_real(node) else f"CAST({written} AS DOUBLE)"
-        low = double(float(lattice.lower * lattice.step))
-        middle = double(float((lattice.lower + lattice.upper) * lattice.step / 2))
-        reach = double(float((lattice.upper - lattice.lower) * lattice.step / 2))
+        real = written if self.is_real(node) else self.dialect.to_double(written)
+        low = self.dialect.double(float(lattice.lower * lattice.step))
+        middle = self.dialect.double(float((lattice.lower + lattice.upper) * lattice.step / 2))
+        reach = self.dialect.double(float((lattice.upper - lattice.lower) * lattice.step / 2))
         return (
-            f"CASE WHEN abs({real} - {middle}) <= {reach} "
-            f"THEN TRY_CAST({real} * {double(2.0**-lattice.exponent)} AS BIGINT) "
-            f"WHEN {real} < {low} THEN {lower} WHEN {real} <= CAST('Infinity' AS DOUBLE) THEN {upper} END"
+            f"CASE WHEN {self.dialect.distance(real, middle)} <= {reach} "
+            f"THEN {self.dialect.to_big(self.dialect.scaled(real, 2.0**-lattice.exponent))} "
+            f"WHEN {real} < {low} THEN {lower} WHEN {real} <= {self.dialect.INFINITY} THEN {upper} END"
         )
 
     def cell(self, grid: Grid) -> str:
@@ -73,20 +74,20 @@ class Writer:
         Rounding may give the number after the last one.
         """
         written = self._written(grid.value)
-        real = written if self._is_real(grid.value) else f"TRY_CAST({written} AS DOUBLE)"
-        low = double(float(grid.lower))
-        middle, reach = (double(float(number / 2)) for number in (grid.lower + grid.upper, grid.upper - grid.lower))
-        factor = double(float(1 / grid.width))
+        real = written if self.is_real(grid.value) else self.dialect.to_double(written)
+        middle = self.dialect.double(float((grid.lower + grid.upper) / 2))
+        reach = self.dialect.double(float((grid.upper - grid.lower) / 2))
+        above = self.dialect.distance(real, self.dialect.double(float(grid.lower)))
         return (
-            f"CASE WHEN abs({real} - {middle}) < {reach} "
-            f"THEN TRY_CAST(floor(abs({real} - {low}) * {factor}) AS INTEGER) "
-            f"WHEN {real} < {middle} THEN 0 WHEN {real} <= CAST('Infinity' AS DOUBLE) THEN {grid.size - 1} END"
+            f"CASE WHEN {self.dialect.distance(real, middle)} < {reach} "
+            f"THEN {self.dialect.small(self.dialect.floor(self.dialect.scaled(above, float(1 / grid.width))))} "
+            f"WHEN {real} < {middle} THEN 0 WHEN {real} <= {self.dialect.INFINITY} THEN {grid.size - 1} END"
         )
 
     def magnitude(self, cells: Magnitudes) -> str:
         """The number of a row's cell of magnitudes; NULL for NULL and NaN."""
         steps, middle = self._steps(cells), len(cells.edges)
-        size = self._quarters(steps)
+        size = self.dialect.quarters(steps, cells.edges)
         return (
             f"CASE WHEN {steps} > 0 THEN {middle + 1} + {size} WHEN {steps} < 0 THEN {middle - 1} - {size} "
             f"WHEN {steps} = 0 THEN {middle} END"
@@ -95,39 +96,36 @@ class Writer:
     def within_magnitude(self, cells: Magnitudes) -> str:
         """A row's value in steps, no larger than the edge of its cell, however the logarithm was rounded."""
         steps = self._steps(cells)
-        edge = edge_of(cells, f"{self._quarters(steps)} + 1")
+        edge = self.dialect.edge(cells.edges, f"{self.dialect.quarters(steps, cells.edges)} + 1")
         return f"CASE WHEN {steps} < 0 THEN -least(-{steps}, {edge}) ELSE least({steps}, {edge}) END"
-
-    def _quarters(self, steps: str) -> str:
-        """How many quarters of an octave a size is above one step, rounded up."""
-        return f"CAST(ceil(4 * log2(CAST(greatest(abs({steps}), 1) AS DOUBLE))) AS INTEGER)"
 
     def _steps(self, cells: Magnitudes) -> str:
         """The value in steps, clamped to the largest magnitude. NaN is above infinity here and so falls through."""
         written, most = self._written(cells.value), 1 << cells.octaves
-        if not self._is_real(cells.value):
+        least, largest = self.dialect.huge(-most), self.dialect.huge(most)
+        if not self.is_real(cells.value):
             return (
-                f"(CASE WHEN {written} BETWEEN {integer(-most)} AND {most} THEN TRY_CAST({written} AS HUGEINT) "
-                f"WHEN {written} < 0 THEN {huge(-most)} WHEN {written} > 0 THEN {huge(most)} END)"
+                f"(CASE WHEN {written} BETWEEN {integer(-most)} AND {most} THEN CAST({written} AS {self.dialect.HUGE}) "
+                f"WHEN {written} < 0 THEN {least} WHEN {written} > 0 THEN {largest} END)"
             )
-        reach = double(float(most * cells.step))
+        reach = self.dialect.double(float(most * cells.step))
+        steps = self.dialect.half_away(self.dialect.scaled(written, 2.0**-cells.exponent))
         return (
-            f"(CASE WHEN abs({written}) <= {reach} "
-            f"THEN TRY_CAST(round({written} * {double(2.0**-cells.exponent)}) AS HUGEINT) "
-            f"WHEN {written} < 0 THEN {huge(-most)} "
-            f"WHEN {written} <= CAST('Infinity' AS DOUBLE) THEN {huge(most)} END)"
+            f"(CASE WHEN abs({written}) <= {reach} THEN {self.dialect.to_huge(steps)} "
+            f"WHEN {written} < 0 THEN {least} WHEN {written} <= {self.dialect.INFINITY} THEN {largest} END)"
         )
 
     def key(self, key: Key) -> str:
         """What rows are grouped by: a listed value, or the number of a place in a range."""
         node = key.expression
         if isinstance(key, ListedKey):
-            whole = self._is_real(node) and all(type(value) is int for value in key.values)
-            return f"TRY_CAST({self.value(node)} AS BIGINT)" if whole else self.value(node)
-        if isinstance(node, Column) and not self._is_real(node) and key.unit == 1 and key.offset == 0:
+            whole = self.is_real(node) and all(type(value) is int for value in key.values)
+            return self.dialect.to_big(self.value(node)) if whole else self.value(node)
+        if isinstance(node, Column) and not self.is_real(node) and key.unit == 1 and key.offset == 0:
             return self.value(node)
-        offset, unit = double(float(key.offset)), double(float(key.unit))
-        return f"TRY_CAST(round(({self._as(node, 'number')} - {offset}) / {unit}) AS BIGINT)"
+        offset, unit = self.dialect.double(float(key.offset)), self.dialect.double(float(key.unit))
+        above = self.dialect.arithmetic("-", self._as(node, "number"), offset)
+        return self.dialect.to_big(self.dialect.half_away(self.dialect.arithmetic("/", above, unit)))
 
     def condition(self, node: Condition) -> str:
         match node:
@@ -136,7 +134,7 @@ class Writer:
             case OneOf(operand=operand, choices=choices):
                 return f"({self.value(operand)} IN ({', '.join(self.value(choice) for choice in choices)}))"
             case Matches(kind=kind, operand=operand, pattern=pattern):
-                return MATCHES[kind](self.value(operand), pattern)
+                return MATCHES[kind](self.dialect, self.value(operand), pattern)
             case IsNull(operand=operand):
                 return f"({self.value(operand)} IS NULL)"
             case Not(operand=operand):
@@ -151,26 +149,24 @@ class Writer:
     def _written(self, node: Expression) -> str:
         match node:
             case Column(name=name):
-                return column(name)
+                return column(name, self.dialect)
             case String(value=string):
-                return text(string)
+                return self.dialect.text(string)
             case Number(value=number) if number.denominator == 1 and abs(number) < LARGEST_INTEGER:
                 return integer(int(number))
             case Number(value=number):
-                return double(float(number))
+                return self.dialect.double(float(number))
             case Negative(operand=operand):
-                return f"(-{self._double(operand)})"
+                return self.dialect.negative(self._double(operand))
             case Day(value=day):
-                return f"CAST({text(day)} AS DATE)"
-            case Arithmetic(operator="/", left=left, right=right):
-                # The divisor stands here once: written twice it would double the text with every level of nesting.
-                return f"({self._double(left)} / nullif({self._double(right)}, {double(0.0)}))"
+                return self.dialect.day(day)
             case Arithmetic(operator=operator, left=left, right=right):
-                return f"({self._double(left)} {operator} {self._double(right)})"
+                return self.dialect.arithmetic(operator, self._double(left), self._double(right))
             case Call(name=name, arguments=arguments):
                 function, kind = FUNCTIONS[name], kind_of(node, self._schema)
                 takes = function.takes + function.takes[-1:] * (len(arguments) - len(function.takes))
-                return SQL[name](*(self._argument(one, how, kind) for one, how in zip(arguments, takes, strict=True)))
+                given = (self._argument(one, how, kind) for one, how in zip(arguments, takes, strict=True))
+                return SQL[name](self.dialect, *given)
             case Case(branches=branches, otherwise=otherwise):
                 kind = kind_of(node, self._schema)
                 whens = [f"WHEN {self.condition(when)} THEN {self._as(then, kind)}" for when, then in branches]
@@ -185,21 +181,22 @@ class Writer:
                 return self._as(node, kind)
             case "number" | "text" | "date":
                 return self._as(node, takes)
-            case "constant" | "truncation" | "unit":
+            case "constant":
                 return self._written(node)
-            case _:
-                return str(node.value) if isinstance(node, Number) else self._written(node)
+            case _:  # a phrase reads these itself
+                return str(node.value) if isinstance(node, Number | String) else self._written(node)
 
     def _as(self, node: Expression, kind: Kind) -> str:
         """A number as a DOUBLE that is not NaN: functions and branches see no other."""
         if kind != "number":
             return self._written(node)
-        return f"nullif({self._written(node)}, {NAN})" if self._is_real(node) else self._double(node)
+        return f"nullif({self._written(node)}, {self.dialect.NAN})" if self.is_real(node) else self._double(node)
 
     def _double(self, node: Expression) -> str:
-        return f"TRY_CAST({self._written(node)} AS DOUBLE)"
+        return self.dialect.to_double(self._written(node))
 
-    def _is_real(self, node: Expression) -> bool:
+    def is_real(self, node: Expression) -> bool:
+        """Whether its SQL is a DOUBLE, which may be NaN."""
         match node:
             case Column(name=name):
                 return isinstance(self._schema.columns[name], Float)
@@ -209,41 +206,3 @@ class Writer:
                 return kind_of(node, self._schema) == "number"
             case _:
                 return False
-
-
-def quoted(name: str) -> str:
-    """An identifier; it may hold any printable character."""
-    return '"' + name.replace('"', '""') + '"'
-
-
-def column(name: str) -> str:
-    """A column of the private table, qualified so that no alias of ours can be taken for it."""
-    return f"t.{quoted(name)}"
-
-
-def as_date(name: str, physical: str) -> str:
-    """A column as a day of the years 1 to 9999; anything else, infinity included, is NULL."""
-    plain = (
-        name if physical == "VARCHAR" or physical.startswith(("DATE", "TIMESTAMP")) else f"TRY_CAST({name} AS VARCHAR)"
-    )
-    day = name if physical == "DATE" else f"TRY_CAST({plain} AS DATE)"
-    return f"CASE WHEN {day} BETWEEN DATE '0001-01-01' AND DATE '9999-12-31' THEN {day} END"
-
-
-def integer(value: int) -> str:
-    return f"({value})" if value < 0 else str(value)
-
-
-def big(value: int) -> str:
-    """Of 64 bits, whatever it is multiplied with."""
-    return f"CAST({value} AS BIGINT)"
-
-
-def huge(value: int) -> str:
-    """Multiplied with counts, it must not overflow at any number of rows."""
-    return f"CAST({value} AS HUGEINT)"
-
-
-def edge_of(cells: Magnitudes, place: str) -> str:
-    """The edge of a cell, in steps: of the cell for zero at place 0, of the smallest sizes at place 1, and so on."""
-    return f"list_extract([0, {', '.join(map(str, cells.edges))}], {place} + 1)"

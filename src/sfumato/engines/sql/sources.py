@@ -1,9 +1,10 @@
 """Where rows come from, as SQL: the unit id goes along under its own name, and nothing fails on any row."""
 
+from collections.abc import Iterable
 from typing import assert_never
 
-from sfumato.engines.sql.expressions import Writer, column, huge, integer, quoted
-from sfumato.engines.sql.functions import double
+from sfumato.engines.sql.dialect import Dialect, column, integer
+from sfumato.engines.sql.expressions import Writer
 from sfumato.errors import plan_refused
 from sfumato.plan.expressions import Column, Condition
 from sfumato.plan.sources import Computed, Folded, Lookup, OnUnit, PerUnit, Rows, Source, Taken, derive, one_row_each
@@ -11,32 +12,35 @@ from sfumato.schema.columns import Float, Identifier, Int
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person
 
+RANK = "sfumato_rank"
 
-def write_source(source: Source, schema: Schema) -> str:
+
+def write_source(source: Source, schema: Schema, dialect: Dialect) -> str:
     """What stands between FROM and AS t."""
     match source:
         case str():
-            return quoted(source)
+            return dialect.quoted(source)
         case Rows(source=inner, where=where, columns=computed):
-            writer = Writer(derive(inner, schema))
-            columns = [*_unit_id(schema), *(f"{_computed(each, writer)} AS {quoted(each.name)}" for each in computed)]
-            kept = "" if where is None else f" WHERE {writer.condition(where)}"
-            return f"(SELECT {', '.join(columns)} FROM {write_source(inner, schema)} AS t{kept})"
+            writer = Writer(derive(inner, schema), dialect)
+            columns = _unit_id(schema, dialect)
+            columns += [f"{_computed(each, writer)} AS {dialect.quoted(each.name)}" for each in computed]
+            kept = "" if where is None else f" WHERE {dialect.filter(writer.condition(where))}"
+            return f"(SELECT {', '.join(columns)} FROM {write_source(inner, schema, dialect)} AS t{kept})"
         case Lookup(source=inner, table=table, column=left, columns=taken, inner=only_matched):
-            columns = [*_unit_id(schema), *_all_of(inner, schema)]
-            columns += [f"other.{quoted(each.column)} AS {quoted(each.name)}" for each in taken]
-            on = f"{column(left)} = other.{quoted(schema.lookups[table].key)}"
-            sides = write_source(inner, schema), _one_row_a_key(table, schema.lookups[table].key, taken)
-            return f"(SELECT {', '.join(columns)} FROM {_pair(*sides, on, only_matched, schema.lookups[table].key)})"
+            columns = [*_unit_id(schema, dialect), *_all_of(inner, schema, dialect), *_taken(taken, dialect)]
+            key = dialect.quoted(schema.lookups[table].key)
+            on = f"{column(left, dialect)} = other.{key}"
+            sides = write_source(inner, schema, dialect), _one_row_a_key(table, schema, taken, dialect)
+            return f"(SELECT {', '.join(columns)} FROM {_pair(*sides, on, only_matched, key)})"
         case PerUnit(source=inner, where=where, columns=folded):
-            return _per_unit(write_source(inner, schema), where, folded, Writer(derive(inner, schema)), _person(schema))
+            rows, writer = write_source(inner, schema, dialect), Writer(derive(inner, schema), dialect)
+            return _per_unit(rows, where, folded, writer, _person(schema))
         case OnUnit(left=inner, right=right, columns=taken, inner=only_matched):
-            columns = [*_unit_id(schema), *_all_of(inner, schema)]
-            columns += [f"other.{quoted(each.column)} AS {quoted(each.name)}" for each in taken]
-            on = f"{column(_person(schema).id)} = other.{quoted(_person(schema).id)}"
+            columns = [*_unit_id(schema, dialect), *_all_of(inner, schema, dialect), *_taken(taken, dialect)]
+            key = dialect.quoted(_person(schema).id)
             write = write_source if one_row_each(inner) or one_row_each(right) else _limited
-            sides = write(inner, schema), write(right, schema)
-            return f"(SELECT {', '.join(columns)} FROM {_pair(*sides, on, only_matched, _person(schema).id)})"
+            sides = write(inner, schema, dialect), write(right, schema, dialect)
+            return f"(SELECT {', '.join(columns)} FROM {_pair(*sides, f't.{key} = other.{key}', only_matched, key)})"
         case _:
             assert_never(source)
 
@@ -46,11 +50,11 @@ def _pair(left: str, right: str, on: str, only_matched: bool, key: str) -> str:
 
     A plain IS NOT NULL would be taken for an inner join.
     """
-    matched = f" WHERE CASE WHEN other.{quoted(key)} IS NULL THEN FALSE ELSE TRUE END" if only_matched else ""
+    matched = f" WHERE CASE WHEN other.{key} IS NULL THEN FALSE ELSE TRUE END" if only_matched else ""
     return f"{left} AS t LEFT JOIN {right} AS other ON {on}{matched}"
 
 
-def _one_row_a_key(table: str, key: str, taken: tuple[Taken, ...]) -> str:
+def _one_row_a_key(table: str, schema: Schema, taken: tuple[Taken, ...], dialect: Dialect) -> str:
     """A public table as it is joined, with the columns that are taken.
 
     Claim: one row a key, whatever the table holds: a row that is joined with it stays one row.
@@ -58,30 +62,47 @@ def _one_row_a_key(table: str, key: str, taken: tuple[Taken, ...]) -> str:
     or whole numbers, which an engine compares as it groups them). Of a table whose keys are unique, as loading demands,
     MIN is the value itself; of another it may take columns from several rows of a key, but always the same ones.
     """
-    found = {column.column: f", MIN(l.{quoted(column.column)}) AS {quoted(column.column)}" for column in taken}
-    columns = "".join(written for name, written in found.items() if name != key)
-    named = f"l.{quoted(key)}"
-    return f"(SELECT {named}{columns} FROM {quoted(table)} AS l WHERE {named} IS NOT NULL GROUP BY {named})"
+    key = schema.lookups[table].key
+    others = {dialect.quoted(each.column): None for each in taken if each.column != key}
+    columns = "".join(f", MIN(l.{name}) AS {name}" for name in others)
+    named = f"l.{dialect.quoted(key)}"
+    return f"(SELECT {named}{columns} FROM {dialect.quoted(table)} AS l WHERE {named} IS NOT NULL GROUP BY {named})"
 
 
-def _limited(source: Source, schema: Schema) -> str:
+def _limited(source: Source, schema: Schema, dialect: Dialect) -> str:
     """A side of a join on the unit: of each person at most max_rows rows, those whose hashes are smallest.
 
     Which ones depends on that person's rows alone; rows that tie are equal. Only rows of people who have more are
     sorted: to sort all takes longer than the join.
     """
-    person = _person(schema)
-    unit, most = column(person.id), integer(person.max_rows)
-    columns = [column(name) for name in derive(source, schema).visible]
-    order = ", ".join([f"hash({', '.join([f'CAST({unit} AS VARCHAR)', *columns])})", *columns])
-    shown = f"SELECT {', '.join([*_unit_id(schema), *_all_of(source, schema)])} FROM"
+    person, visible = _person(schema), derive(source, schema).visible
+    unit, most = column(person.id, dialect), integer(person.max_rows)
+    columns = [column(name, dialect) for name in visible]
+    chosen = ", ".join([dialect.order([dialect.as_text(unit), *columns]), *ties(columns)])
+    rank = dialect.quoted(_unlike((person.id, *visible)))
+    shown = ", ".join([*_unit_id(schema, dialect), *_all_of(source, schema, dialect)])
     counted = f"side AS t JOIN counts ON {unit} = counts.u"
+    numbered = f"row_number() OVER (PARTITION BY {unit} ORDER BY {chosen}) AS {rank}"
     return (
-        f"(WITH side AS MATERIALIZED ({shown} {write_source(source, schema)} AS t WHERE {unit} IS NOT NULL), "
+        f"(WITH side AS{dialect.MATERIALIZED} (SELECT {shown} FROM {write_source(source, schema, dialect)} AS t "
+        f"WHERE {unit} IS NOT NULL), "
         f"counts AS (SELECT {unit} AS u, COUNT(*) AS n FROM side AS t GROUP BY {unit}) "
-        f"{shown} {counted} WHERE counts.n <= {most} UNION ALL {shown} {counted} WHERE counts.n > {most} "
-        f"QUALIFY row_number() OVER (PARTITION BY {unit} ORDER BY {order}) <= {most})"
+        f"SELECT {shown} FROM {counted} WHERE counts.n <= {most} UNION ALL SELECT {shown} FROM "
+        f"(SELECT {shown}, {numbered} FROM {counted} WHERE counts.n > {most}) AS t WHERE t.{rank} <= {most})"
     )
+
+
+def ties(columns: Iterable[str]) -> list[str]:
+    """What decides between rows whose hashes are equal; engines differ in where they put NULL."""
+    return [f"{name} NULLS FIRST" for name in columns]
+
+
+def _unlike(names: Iterable[str]) -> str:
+    """A name that none of these is, whatever the case of letters."""
+    known, name = {each.casefold() for each in names}, RANK
+    while name in known:
+        name += "_"
+    return name
 
 
 def _person(schema: Schema) -> Person:
@@ -90,57 +111,71 @@ def _person(schema: Schema) -> Person:
     return schema.unit
 
 
-def _unit_id(schema: Schema) -> list[str]:
-    return [f"{column(schema.unit.id)} AS {quoted(schema.unit.id)}"] if isinstance(schema.unit, Person) else []
+def _unit_id(schema: Schema, dialect: Dialect) -> list[str]:
+    return [_same(schema.unit.id, dialect)] if isinstance(schema.unit, Person) else []
 
 
-def _all_of(source: Source, schema: Schema) -> list[str]:
+def _all_of(source: Source, schema: Schema, dialect: Dialect) -> list[str]:
     columns = derive(source, schema).columns
-    return [f"{column(name)} AS {quoted(name)}" for name, each in columns.items() if not isinstance(each, Identifier)]
+    return [_same(name, dialect) for name, each in columns.items() if not isinstance(each, Identifier)]
+
+
+def _same(name: str, dialect: Dialect) -> str:
+    return f"{column(name, dialect)} AS {dialect.quoted(name)}"
+
+
+def _taken(columns: tuple[Taken, ...], dialect: Dialect) -> list[str]:
+    return [f"other.{dialect.quoted(each.column)} AS {dialect.quoted(each.name)}" for each in columns]
 
 
 def _computed(each: Computed, writer: Writer) -> str:
     match each.value, each.declared:
         case Column(name=name), _:
-            return column(name)
+            return column(name, writer.dialect)
         case value, Int():
-            return f"TRY_CAST({writer.value(value)} AS BIGINT)"
+            written = writer.value(value)
+            return writer.dialect.to_big(written) if writer.is_real(value) else writer.dialect.whole(written)
         case value, Float():
-            return f"TRY_CAST({writer.value(value)} AS DOUBLE)"
+            return writer.dialect.to_double(writer.value(value))
         case _:
             return writer.value(each.value)
 
 
 def _per_unit(rows: str, where: Condition | None, folded: tuple[Folded, ...], writer: Writer, person: Person) -> str:
-    kept = f"{column(person.id)} IS NOT NULL" + ("" if where is None else f" AND {writer.condition(where)}")
+    dialect, person_id = writer.dialect, column(person.id, writer.dialect)
+    kept = f"{person_id} IS NOT NULL" + ("" if where is None else f" AND {dialect.filter(writer.condition(where))}")
     values = "".join(f", {_folded_value(each, writer)} AS v{i}" for i, each in enumerate(folded))
-    folds = "".join(f", {_fold(each, f'v{i}', person)} AS {quoted(each.name)}" for i, each in enumerate(folded))
-    inner = f"SELECT {column(person.id)} AS u{values} FROM {rows} AS t WHERE {kept}"
-    return f"(SELECT u AS {quoted(person.id)}{folds} FROM ({inner}) GROUP BY u)"
+    folds = "".join(
+        f", {_fold(each, f'v{i}', person, dialect)} AS {dialect.quoted(each.name)}" for i, each in enumerate(folded)
+    )
+    inner = f"SELECT {person_id} AS u{values} FROM {rows} AS t WHERE {kept}"
+    return f"(SELECT u AS {dialect.quoted(person.id)}{folds} FROM ({inner}) AS s GROUP BY u)"
 
 
 def _folded_value(each: Folded, writer: Writer) -> str:
     return writer.value(each.value) if each.how == "count" else writer.on_lattice(each.value, each.lattice)
 
 
-def _fold(each: Folded, value: str, person: Person) -> str:
+def _fold(each: Folded, value: str, person: Person, dialect: Dialect) -> str:
     """Whole numbers until the last step, so that the order of rows does not matter."""
     lattice = each.lattice
-    step = f" * {double(float(lattice.step))}"
-    kind, scaled = ("BIGINT", "") if lattice.exponent == 0 else ("DOUBLE", step)
+    is_whole, step, total = lattice.exponent == 0, float(lattice.step), dialect.sum_big(value)
     match each.how:
         case "count":
             return f"LEAST(COUNT({value}), {integer(person.max_rows)})"
         case "sum":
-            low, high = (huge(person.max_rows * end) for end in (min(lattice.lower, 0), max(lattice.upper, 0)))
-            clamped = f"LEAST(GREATEST(SUM({value}), {low}), {high})"  # these two pass over NULL
-            total = f"CAST(CASE WHEN COUNT({value}) > 0 THEN {clamped} END AS BIGINT)"
-            return total if lattice.exponent == 0 else f"CAST({total} AS DOUBLE){step}"
+            ends = min(lattice.lower, 0), max(lattice.upper, 0)
+            low, high = (dialect.huge(person.max_rows * end) for end in ends)
+            clamped = f"LEAST(GREATEST({total}, {low}), {high})"  # these two pass over NULL
+            bounded = f"CAST(CASE WHEN COUNT({value}) > 0 THEN {clamped} END AS {dialect.BIG})"
+            return bounded if is_whole else dialect.scaled(f"CAST({bounded} AS {dialect.DOUBLE})", step)
         case "mean":
-            return f"CAST(SUM({value}) AS DOUBLE) / nullif(COUNT({value}), 0){step}"
-        case "least":
-            return f"CAST(MIN({value}) AS {kind}){scaled}"
-        case "most":
-            return f"CAST(MAX({value}) AS {kind}){scaled}"
+            mean = f"CAST({total} AS {dialect.DOUBLE}) / nullif(COUNT({value}), 0)"
+            return dialect.scaled(mean, step)
+        case "least" | "most":
+            end = f"{'MIN' if each.how == 'least' else 'MAX'}({value})"
+            if is_whole:
+                return f"CAST({end} AS {dialect.BIG})"
+            return dialect.scaled(f"CAST({end} AS {dialect.DOUBLE})", step)
         case _:
             assert_never(each.how)

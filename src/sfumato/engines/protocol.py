@@ -1,0 +1,50 @@
+"""What an engine is to the rest: whoever keeps this, and passes `check_engine` (tests/contract), answers questions."""
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from sfumato.engines.sql.dialect import Dialect
+from sfumato.kernel.mechanisms.protocol import Numbers
+from sfumato.plan.sources import Source
+from sfumato.schema.table import Schema
+
+RowsFound = Sequence[Sequence[Any]] | Numbers
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """SQL that `engines.sql` wrote. Of cells there may be many: an engine gives them as an array of two columns."""
+
+    sql: str
+    cells: bool = False
+
+
+class Engine(Protocol):
+    """One private table, and those beside it."""
+
+    @property
+    def dialect(self) -> Dialect: ...
+
+    @property
+    def shortest_tick(self) -> int:
+        """No answer leaves earlier, in nanoseconds: what hides how long a small question takes."""
+
+    def version(self) -> str:
+        """Names the state of the data. What makes a table unreadable is found here, before anything is charged."""
+
+    def slot(self) -> AbstractContextManager[None]:
+        """Leave to run a question, taken before it is charged: nobody pays and then waits for others."""
+
+    def rows(self, queries: Sequence[Query]) -> list[RowsFound]:
+        """Of each query its rows.
+
+        Claim: all see one state of the data, the one that `version` named last; else it fails. Whatever the cause, a
+        failure is `EngineFailed` with one text, which says nothing about the data and hangs on no other error.
+        """
+
+    def kept(self, source: Source, schema: Schema) -> AbstractContextManager[str | None]:
+        """The rows of a source under a private name, for as long as it lasts; None where an engine keeps none."""
+
+    def close(self) -> None: ...
