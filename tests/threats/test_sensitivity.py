@@ -60,13 +60,13 @@ NO_CLAMP = (
 SHARE = "{dialect.quotient(f'CAST({unit.max_rows} AS {dialect.BIG})', many)} END"
 KEEP_UNDECLARED = [("CAST(enum_code(", "COALESCE(enum_code("), ("listed))}))) AS INTEGER)", "listed))}))), 0)")]
 TIES = [("row_number() OVER (PARTITION BY u ORDER BY {chosen})", "rank() OVER (PARTITION BY u ORDER BY u)")]
-ONE_MORE = "{unit.max_rows} // {many} + CAST({unit.max_rows} % {many} > 0 AS INTEGER) END"
+ONE_MORE = "CAST({unit.max_rows} AS BIGINT) // {many} + CAST({unit.max_rows} % {many} > 0 AS INTEGER) END"
 TWINS: dict[str, tuple[Shape, list[tuple[str, str]]]] = {
     "no clamp": (PEOPLE, [NO_CLAMP]),
     "no clamp of rows": (ROWS, [NO_CLAMP]),
     "clamp off by one": (ROWS, [("WHEN {real} < {low} THEN {lower}", "WHEN {real} < {low} THEN {lower} - 1")]),
     "rows not bounded": (PEOPLE, [(SHARE, "NULL END")]),
-    "rows bounded group by group": (PEOPLE, [(SHARE, "{unit.max_rows} END")]),
+    "rows bounded group by group": (PEOPLE, [(SHARE, "CAST({unit.max_rows} AS BIGINT) END")]),
     "share rounded up": (
         PEOPLE,
         [(SHARE, ONE_MORE)],
