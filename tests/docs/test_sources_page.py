@@ -57,7 +57,7 @@ def test_every_ending_and_every_limit_is_on_the_page() -> None:
 
 def test_every_reason_of_an_unreadable_file_is_on_the_page() -> None:
     reasons = {DAMAGED}
-    for path in Path(str(engines.__file__)).parent.glob("*.py"):
+    for path in Path(str(engines.__file__)).parent.rglob("*.py"):
         for call in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(call, ast.Call) and ast.unparse(call.func) == "file_unreadable":
                 reasons |= {part.value for part in call.args[1:] if isinstance(part, ast.Constant)}

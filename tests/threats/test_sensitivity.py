@@ -69,7 +69,10 @@ TWINS: dict[str, tuple[Shape, list[tuple[str, str]]]] = {
     "no clamp": (PEOPLE, [NO_CLAMP]),
     "no clamp of rows": (ROWS, [NO_CLAMP]),
     "clamp off by one": (ROWS, [("WHEN {real} < {low} THEN {lower}", "WHEN {real} < {low} THEN {lower} - 1")]),
-    "rows not bounded": (PEOPLE, [(SHARE, '"CAST(99 AS BIGINT)"')]),
+    "rows not bounded": (
+        PEOPLE,
+        [("SELECT {columns}, {most} AS most", "SELECT {columns}, CAST(1000000000 AS BIGINT) AS most")],
+    ),
     "rows bounded group by group": (PEOPLE, [(SHARE, "_big(caps.rows, dialect)")]),
     "share rounded up": (PEOPLE, [(SHARE, ONE_MORE)]),
     "rows of one group counted": (PEOPLE, [("SUM(least(n, {most})) OVER person", "n")]),
