@@ -1,11 +1,12 @@
 """Noise for integers: the two laws `ask` uses, each with its cost, its event record and its error quantile."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, erfc, exp, expm1, inf, log, log1p, sqrt
 
 from sfumato.kernel.entropy import Entropy
-from sfumato.kernel.samplers import Integers, discrete_gaussian, discrete_laplace
+from sfumato.kernel.samplers import Integers, discrete_gaussian, discrete_laplace, gaussian_pieces, laplace_pieces
 
 Event = dict[str, str]
 
@@ -43,6 +44,10 @@ class DiscreteLaplace:
 
     def draw(self, count: int, entropy: Entropy) -> Integers:
         return discrete_laplace(self.scale, count, entropy)
+
+    def pieces(self, count: int, entropy: Entropy) -> Iterator[Integers]:
+        """The same draws in pieces, for whoever works on each at once."""
+        return laplace_pieces(self.scale, count, entropy)
 
     def deviation(self) -> float:
         """The standard deviation."""
@@ -83,6 +88,10 @@ class DiscreteGaussian:
 
     def draw(self, count: int, entropy: Entropy) -> Integers:
         return discrete_gaussian(self.variance, count, entropy)
+
+    def pieces(self, count: int, entropy: Entropy) -> Iterator[Integers]:
+        """The same draws in pieces, for whoever works on each at once."""
+        return gaussian_pieces(self.variance, count, entropy)
 
     def deviation(self) -> float:
         """The standard deviation of the continuous law, which bounds that of the discrete one."""
