@@ -54,8 +54,8 @@ $(TABLES): tests/data.lock tests/tables.py tests/hierarchies.py $(STAMP)
 	$(BIN)/python -m tests.tables
 	@touch $@
 
-bench: venv $(PEERS) $(TABLES)  ## figures against raw DuckDB, NumPy, OpenDP and other peers in the same run
-	$(BIN)/python -m benchmarks
+bench: venv $(PEERS) $(TABLES)  ## figures against raw DuckDB, NumPy, OpenDP and other peers in the same run; a missed target fails
+	$(BIN)/python -m benchmarks --strict
 
 audit: venv  ## attack every mechanism and aggregate, and flag every broken twin, with fresh randomness
 	$(BIN)/sfumato audit

@@ -20,6 +20,7 @@ COLUMNS = {
 }
 MAX_GROUPS, MAX_ROWS = 4, 8
 INCOME = "CASE WHEN income < 0 THEN 0.0::DOUBLE WHEN income > 200000 THEN 200000.0::DOUBLE ELSE income END"
+TARGETS = {"AVG(hours)": 1.4}  # of the others: 1.5
 HOURS = "CASE WHEN hours < 0 THEN 0.0::DOUBLE WHEN hours > 100 THEN 100.0::DOUBLE ELSE hours END"
 
 
@@ -61,7 +62,7 @@ def _rows(path: Path, folder: Path) -> Report:
     seconds = medians(functions, repetitions=15)
     for name in cases:
         ratio = seconds[f"private {name}"] / seconds[f"raw {name}"]
-        report.add(f"{name} ({seconds[f'private {name}']:.3f} s)", ratio, "× raw", at_most=1.5)
+        report.add(f"{name} ({seconds[f'private {name}']:.3f} s)", ratio, "× raw", at_most=TARGETS.get(name, 1.5))
     return report
 
 

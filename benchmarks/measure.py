@@ -2,7 +2,7 @@
 
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from rich.console import Console
@@ -27,8 +27,12 @@ class Report:
             reached, target = value >= at_least, f"≥ {at_least:g}"
         self.lines.append((what, f"{value:,.4g} {unit}".strip(), target, reached))
 
-    def show(self) -> bool:
-        """Print; whether every target was reached."""
+    @property
+    def missed(self) -> list[tuple[str, str, str]]:
+        """What missed its target, as measured, and the target."""
+        return [(what, value, target) for what, value, target, reached in self.lines if reached is False]
+
+    def show(self) -> None:
         table = Table(title=self.title, title_justify="left")
         for name in ("what", "measured", "target", ""):
             table.add_column(name, justify="right" if name in ("measured", "target") else "left")
@@ -36,7 +40,19 @@ class Report:
         for what, value, target, reached in self.lines:
             table.add_row(what, value, target, marks[reached])
         Console(width=110).print(table)
-        return all(reached is not False for *_, reached in self.lines)
+
+
+def show_missed(reports: Iterable[tuple[str, Report]]) -> None:
+    """One table of every target that was missed, with its topic; nothing if there is none."""
+    rows = [(name, report.title, *line) for name, report in reports for line in report.missed]
+    if not rows:
+        return
+    table = Table(title="Missed targets", title_justify="left")
+    for name in ("topic", "table", "what", "measured", "target"):
+        table.add_column(name, justify="right" if name in ("measured", "target") else "left")
+    for row in rows:
+        table.add_row(*row)
+    Console(width=110).print(table)
 
 
 def medians(functions: dict[str, Callable[[], object]], repetitions: int) -> dict[str, float]:

@@ -12,17 +12,19 @@ from benchmarks.measure import Report, medians
 from sfumato import noise
 from sfumato.kernel.entropy import SystemEntropy
 from sfumato.kernel.samplers import discrete_gaussian, discrete_laplace
+from sfumato.noise.calibration import Price, gaussian_noise, laplace_noise
 
 OURS = 2_000_000
 THEIRS = 20_000
 SCALES = (1, 100, 10**6)
 SINGLE_DRAWS = 60_000
 CANDIDATES = 1_000_000
+ARRAY = 1_000_000
 
 
 def run() -> list[Report]:
     dp.enable_features("contrib", "honest-but-curious")
-    return [_throughput(), _choice(), _timing()]
+    return [_throughput(), _arrays(), _choice(), _timing()]
 
 
 def _throughput() -> Report:
@@ -50,6 +52,30 @@ def _throughput() -> Report:
         report.add("  against NumPy (inexact)", rate["laplace"] / rate["numpy"], "times", at_least=0.5)
         report.add(f"discrete Gaussian, deviation {scale:g}", rate["gaussian"], "M/s", at_least=8)
         report.add("  against OpenDP", rate["gaussian"] / rate["opendp gaussian"], "times", at_least=200)
+    return report
+
+
+def _arrays() -> Report:
+    """The public calls on an array against the kernel's draws alone: as many, of the very law that the calls use."""
+    report = Report(f"Noise on an array of {ARRAY:,} numbers against the kernel's own rate")
+    entropy, values = SystemEntropy(), np.random.default_rng(0).normal(0, 100, ARRAY)
+    laplace = laplace_noise(1, price=Price(1), entries=ARRAY).law
+    gaussian = gaussian_noise(1, price=Price(1, 1e-6), entries=ARRAY).law
+    seconds = medians(
+        {
+            "laplace": lambda: noise.laplace(values, sensitivity=1, epsilon=1),
+            "kernel laplace": lambda: laplace.draw(ARRAY, entropy),
+            "short laplace": lambda: discrete_laplace(Fraction(100), ARRAY, entropy),
+            "gaussian": lambda: noise.gaussian(values, sensitivity=1, epsilon=1, delta=1e-6),
+            "kernel gaussian": lambda: gaussian.draw(ARRAY, entropy),
+            "short gaussian": lambda: discrete_gaussian(Fraction(10_000), ARRAY, entropy),
+        },
+        repetitions=31,
+    )
+    for name in ("laplace", "gaussian"):
+        report.add(f"noise.{name}(array)", ARRAY / seconds[name] / 1e6, "M/s")
+        report.add("  of the kernel's rate, same law", seconds[f"kernel {name}"] / seconds[name], "times", at_least=0.8)
+        report.add("  of the kernel's rate at a spread of 100", seconds[f"short {name}"] / seconds[name], "times")
     return report
 
 

@@ -1,6 +1,7 @@
 """`python -m benchmarks`: a topic that lacks something says so in a sentence, and the others run."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -61,6 +62,27 @@ def test_a_fault_of_our_own_is_no_missing_package() -> None:
         benchmarks.main(["local"])
 
 
-def test_an_unknown_topic_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unknown_topic_is_named_with_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
     assert benchmarks.main(["nois"]) == 2
-    assert capsys.readouterr().err.startswith("unknown topic nois; there are noise, accounting,")
+    expected = 'unknown topic nois. Did you mean "noise"? There are noise, accounting,'
+    assert capsys.readouterr().err.startswith(expected)
+
+
+def test_missed_targets_are_listed_at_the_end_and_every_topic_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    assert benchmarks.main(["noise", "attacks", "--strict"]) == 1
+    shown = capsys.readouterr().out
+    assert "3 of 4 tables reached all their targets." in shown
+    closing = shown.partition("Missed targets")[2]
+    assert [word in closing for word in ("noise", "figures", "seconds", "9 s", "≤ 5", "attacks")] == [True] * 5 + [
+        False
+    ]
+
+
+def test_nothing_missed_needs_no_closing_table(capsys: pytest.CaptureFixture[str]) -> None:
+    assert benchmarks.main(["attacks", "--strict"]) == 0
+    assert "Missed" not in capsys.readouterr().out
+
+
+def test_make_bench_is_strict() -> None:
+    rules = Path("Makefile").read_text(encoding="utf-8")
+    assert "-m benchmarks --strict\n" in rules

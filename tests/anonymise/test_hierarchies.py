@@ -122,3 +122,12 @@ def test_edges_of_intervals_are_exact() -> None:
             low, high = (Fraction(end) for end in str(label)[1:-1].split(", "))
             if number < 2**50:
                 assert low <= Fraction(repr(number)) < high
+
+
+def test_real_numbers_are_written_with_their_shortest_digits() -> None:
+    source = random.Random(5)
+    sizes = [10 ** source.uniform(-8, 20) * source.choice([-1, 1]) for _ in range(5000)]
+    numbers = [*sizes, 0.0, 0.1, 39.0, 1e-4, 9.999999e-5, 1e9, 999999999.5, 1e16, 1e22, 5e-324, 1.7e308, 2.5, None]
+    coded = code(pa.table({"x": pa.array(numbers, pa.float64())}), "x")
+    expected = [repr(number).removesuffix(".0") for number in sorted(set(numbers) - {None})]
+    assert list(coded.texts) == [*expected, None]

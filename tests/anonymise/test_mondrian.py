@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 import sfumato as sf
+from sfumato.anonymise.mondrian import _ordered as ordered
 from sfumato.errors import Refused
 from tests.anonymise import oracle
 from tests.anonymise.adult import QUASI, adult, hierarchies
@@ -104,3 +105,11 @@ def test_adult() -> None:
     result = sf.anonymise.mondrian(adult(), QUASI, k=5, hierarchies=hierarchies())
     assert result.k == 5
     assert result.loss < 0.1, "far below the 0.625 of full-domain generalisation"
+
+
+@pytest.mark.parametrize("most", [1000, 1 << 60])
+def test_keys_are_ordered_with_their_places_however_large_they_may_be(most: int) -> None:
+    keys = np.random.default_rng(1).integers(0, 1000, 500)
+    order, values = ordered(keys, most)
+    assert sorted(order.tolist()) == list(range(500))
+    assert values.tolist() == sorted(keys.tolist()) == keys[order].tolist()

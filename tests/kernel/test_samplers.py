@@ -179,6 +179,71 @@ def test_a_large_draw_is_its_digits(monkeypatch: pytest.MonkeyPatch) -> None:
     assert draw == (int(high) * samplers.DIGIT + int(middle)) * samplers.DIGIT + int(low)
 
 
+# ---- a high part, a digit and a sign ------------------------------------------------------------------------
+
+
+def narrow_digits(monkeypatch: pytest.MonkeyPatch, high_bits: int) -> None:
+    """A high part so short that digits are as uneven as the law itself."""
+    monkeypatch.setattr(samplers, "HIGH_BITS", high_bits)
+    monkeypatch.setattr(samplers, "SURE", np.uint64((1 << 64) - (1 << 64 - high_bits)))
+
+
+@pytest.mark.parametrize(("scale", "high_bits"), [(Fraction(13), 2), (Fraction(31), 1), (Fraction(100, 7), 0)])
+def test_the_law_of_wide_draws(monkeypatch: pytest.MonkeyPatch, scale: Fraction, high_bits: int) -> None:
+    narrow_digits(monkeypatch, high_bits)
+    many = 100_000
+    draws = samplers._wide(scale, many, SeededEntropy(f"wide {scale}"))
+    assert chi_square(*laplace_cells(draws, scale)) > LIKELY
+    monkeypatch.setattr(samplers, "below_exp", lambda *_: True)
+    evenly = samplers._wide(scale, many, SeededEntropy(f"wide {scale}"))
+    assert chi_square(*laplace_cells(evenly, scale)) < LIKELY
+
+
+def test_words_that_decide_at_a_glance_decide_as_the_coin_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    scale, count = Fraction(3 << 40, 2), 3_000
+    words = SeededEntropy("glance").words(2 * count).copy()
+    words[count:] |= samplers.SURE  # half of them just below the border, and half above
+    words[count::2] -= np.uint64(1 << 64 - samplers.HIGH_BITS)
+    quick = samplers._wide(scale, count, RepeatedEntropy(words, "glance"))
+    monkeypatch.setattr(samplers, "SURE", np.uint64(0))
+    assert np.array_equal(samplers._wide(scale, count, RepeatedEntropy(words, "glance")), quick)
+
+
+@pytest.mark.parametrize("scale", [samplers.LARGEST_DIRECT + 1, Fraction(1 << 41) - Fraction(1, 3), Fraction(1 << 50)])
+def test_a_wide_draw_is_its_parts(scale: Fraction) -> None:
+    bits = int(scale).bit_length() - 1 - samplers.HIGH_BITS
+    assert 1 << samplers.HIGH_BITS <= scale / (1 << bits) < 2 << samplers.HIGH_BITS
+    for sign, digit in ((0, 0), (1, 0), (0, (1 << bits) - 1), (1, (1 << bits) - 1), (1, 5)):
+        word = int(SeededEntropy("parts").words(1)[0])
+        high = geometric_cell(scale / (1 << bits), word >> 1, 63, ScriptedEntropy())
+        drawn = int(samplers._wide(scale, 1, ScriptedEntropy([word, digit << 1 | sign]))[0])
+        whole = (high << bits) + digit
+        assert drawn == (-1 - whole if sign else whole)
+
+
+def test_a_digit_whose_coin_fails_is_drawn_again() -> None:
+    scale, bits = Fraction(1 << 40), 40 - samplers.HIGH_BITS
+    refused, kept = (1 << 64) - 1, 6 << 1 | 1
+    draws = samplers._wide(scale, 1, ScriptedEntropy([1 << 63, refused], [kept]))
+    high = geometric_cell(scale / (1 << bits), 1 << 62, 63, ScriptedEntropy())
+    assert draws.tolist() == [-1 - ((high << bits) + 6)]
+
+
+@pytest.mark.parametrize("scale", [Fraction(5), Fraction(1 << 40), Fraction(1 << 60)])
+@pytest.mark.parametrize("count", [0, 1, samplers.CHUNK, 2 * samplers.CHUNK + 3])
+def test_pieces_are_the_draws(scale: Fraction, count: int) -> None:
+    count = count if scale <= samplers.LARGEST_INT64 else min(count, 9)
+    for whole, pieces, size in (
+        (samplers.discrete_laplace, samplers.laplace_pieces, scale),
+        (samplers.discrete_gaussian, samplers.gaussian_pieces, scale**2),
+    ):
+        parts = list(pieces(size, count, SeededEntropy("pieces")))
+        joined = [draw for part in parts for draw in part.tolist()]
+        assert joined == whole(size, count, SeededEntropy("pieces")).tolist()
+        assert len(joined) == count
+        assert all(len(part) <= samplers.CHUNK for part in parts)
+
+
 # ---- a double decides as a decimal does --------------------------------------------------------------------
 
 SCALES = [
@@ -401,4 +466,6 @@ def test_words_are_spent_by_count_and_not_by_value() -> None:
         samplers.discrete_laplace(Fraction(50), 1000, entropy)
         assert entropy.words_read == 1000
         samplers.discrete_laplace(Fraction(1 << 30), 1000, entropy)
-        assert entropy.words_read == 1000 + 2 * 2 * 1000
+        assert entropy.words_read == 1000 + 2 * 1000
+        samplers.discrete_laplace(Fraction(1 << 51), 1000, entropy)
+        assert entropy.words_read == 1000 + 2 * 1000 + 2 * 2 * 1000

@@ -57,7 +57,7 @@ def test_choice(kind: Any) -> None:
     ("old", "new"),
     [
         ("if two_sided and t else 0.0", "if False else 0.0"),  # zero too seldom
-        ("        magnitude -= sign\n", ""),  # negative values one too low
+        ("    magnitude -= sign\n", ""),  # negative values one too low
         ("-t * log((1 + exp(-1 / t)) / 2)", "-0.9 * t * log((1 + exp(-1 / t)) / 2)"),
         ("position *= -t\n", "position *= -1.1 * t\n"),
     ],

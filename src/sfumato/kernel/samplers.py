@@ -5,7 +5,7 @@ precision; where the two are closer than a proved margin, `kernel.borders` decid
 Proofs of the margins: docs/proofs/certified-inversion.md and docs/proofs/discrete-gaussian.md.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from math import exp, expm1, isqrt, log
 from typing import Any
@@ -29,6 +29,8 @@ LARGEST_DIRECT = Fraction(1 << 28)  # above, MARGIN · scale would send too many
 DIGIT = 1 << 24
 LARGEST_INT64 = Fraction(1 << 50)  # above, sums of digits may leave 64 bits
 COIN_MARGIN = 2.0**-44
+HIGH_BITS = 20  # a wide draw is a high part of a scale of 2^20 to 2^21 and a digit that holds the other bits
+SURE = np.uint64((1 << 64) - (1 << 64 - HIGH_BITS))  # words below it keep their digit, whichever it is
 
 
 def discrete_laplace(scale: Fraction, count: int, entropy: Entropy) -> Integers:
@@ -37,17 +39,23 @@ def discrete_laplace(scale: Fraction, count: int, entropy: Entropy) -> Integers:
     Claim: exact, for every rational scale > 0; no loop depends on the values drawn.
     Proof: docs/proofs/discrete-laplace.md
     """
-    if scale > LARGEST_DIRECT:
-        return geometric(scale, count, entropy) - geometric(scale, count, entropy)
+    pieces = laplace_pieces(scale, count, entropy)
+    if scale > LARGEST_INT64:
+        return next(pieces)
     result = np.empty(count, dtype=np.int64)
-    for start in range(0, count, CHUNK):
-        words = entropy.words(min(CHUNK, count - start))
-        magnitude = _cells(scale, words, entropy, two_sided=True)
-        sign = -(words & np.uint64(1)).view(np.int64)  # 0 or -1: two's complement negation below
-        magnitude ^= sign
-        magnitude -= sign
-        result[start : start + CHUNK] = magnitude
+    for place, piece in enumerate(pieces):
+        result[place * CHUNK : place * CHUNK + len(piece)] = piece
     return result
+
+
+def laplace_pieces(scale: Fraction, count: int, entropy: Entropy) -> Iterator[Integers]:
+    """The draws of `discrete_laplace` one chunk at a time: who works on them at once finds them in the cache."""
+    if scale > LARGEST_INT64:
+        yield geometric(scale, count, entropy) - geometric(scale, count, entropy)
+        return
+    draw = _wide if scale > LARGEST_DIRECT else _narrow
+    for start in range(0, count, CHUNK):
+        yield draw(scale, min(CHUNK, count - start), entropy)
 
 
 def geometric(scale: Fraction, count: int, entropy: Entropy) -> Integers:
@@ -77,15 +85,19 @@ def discrete_gaussian(variance: Fraction, count: int, entropy: Entropy) -> Integ
     independent of the values accepted.
     Proof: docs/proofs/discrete-gaussian.md
     """
+    return np.concatenate([np.empty(0, dtype=np.int64), *gaussian_pieces(variance, count, entropy)])
+
+
+def gaussian_pieces(variance: Fraction, count: int, entropy: Entropy) -> Iterator[Integers]:
+    """The draws of `discrete_gaussian` as they come, in pieces of at most a chunk."""
     scale = isqrt(variance.numerator // variance.denominator) + 1
-    parts: list[Integers] = [np.empty(0, dtype=np.int64)]
     missing = count
     while missing > 0:
-        candidates = discrete_laplace(Fraction(scale), min(CHUNK, missing + missing // 2 + 8), entropy)
+        (candidates,) = laplace_pieces(Fraction(scale), min(CHUNK, missing + missing // 2 + 8), entropy)
         accepted = _acceptable(candidates, variance / scale, 2 * variance, entropy)
-        parts.append(candidates[accepted][:missing])
-        missing -= len(parts[-1])
-    return np.concatenate(parts)
+        piece = candidates[accepted][:missing]
+        missing -= len(piece)
+        yield piece
 
 
 def _acceptable(candidates: Integers, shift: Fraction, spread: Fraction, entropy: Entropy) -> npt.NDArray[np.bool_]:
@@ -135,6 +147,47 @@ def _cells(
         t * MARGIN,
         lambda index: geometric_cell(scale, int(words[index]) >> 1, 63, entropy, two_sided=two_sided),
     )
+
+
+def _narrow(scale: Fraction, count: int, entropy: Entropy) -> npt.NDArray[np.int64]:
+    """Discrete Laplace variables, each from one word: the lowest bit is the sign, the others give the magnitude."""
+    words = entropy.words(count)
+    magnitude = _cells(scale, words, entropy, two_sided=True)
+    sign = -(words & np.uint64(1)).view(np.int64)  # 0 or -1: two's complement negation below
+    magnitude ^= sign
+    magnitude -= sign
+    return magnitude
+
+
+def _wide(scale: Fraction, count: int, entropy: Entropy) -> npt.NDArray[np.int64]:
+    """Discrete Laplace variables of a large scale: a high part, and below it a digit and a sign from one more word.
+
+    The number is n = high · 2^bits + digit, or -1 - n where the sign bit is set: its weight exp(-(n + sign) / scale) is
+    a product of a part of `high` and a part of digit + sign. The latter is nearly 1 for all, so digit and sign are
+    drawn evenly and kept with that probability; the upper bits of the same word say so at a glance but once in 2^20.
+    """
+    bits = (scale.numerator // scale.denominator).bit_length() - 1 - HIGH_BITS
+    result = _cells(scale / (1 << bits), entropy.words(count), entropy)
+    words = entropy.words(count)
+    low = (words & np.uint64((2 << bits) - 1)).view(np.int64)
+    for index in np.flatnonzero(words >= SURE):
+        low[index] = _kept_low(scale, bits, int(words[index]), entropy)
+    result <<= bits + 1
+    result |= low
+    sign = result & 1
+    np.negative(sign, out=sign)
+    result >>= 1
+    result ^= sign  # with the sign bit n becomes its complement, -1 - n
+    return result
+
+
+def _kept_low(scale: Fraction, bits: int, word: int, entropy: Entropy) -> int:
+    """Digit and sign (the lowest bit) of the first word, beginning with this one, whose coin keeps them."""
+    while True:
+        low = word & ((2 << bits) - 1)
+        if below_exp(((low >> 1) + (low & 1)) / scale, word >> (bits + 1), 63 - bits, entropy):
+            return low
+        word = entropy.below(1 << 64)
 
 
 def _digits(scale: Fraction, count: int, entropy: Entropy) -> npt.NDArray[np.int64]:

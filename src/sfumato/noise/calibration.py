@@ -58,10 +58,14 @@ class Calibrated:
 
     def add(self, integers: Integers, entropy: Entropy) -> Integers:
         """integers + noise, exactly."""
-        noise = self.law.draw(len(integers), entropy)
-        if integers.dtype != object and not -HALF_RANGE < integers.min() <= integers.max() < HALF_RANGE:
-            integers = integers.astype(object)
-        return np.asarray(integers + noise)
+        return added(integers, self.law.draw(len(integers), entropy))
+
+
+def added(integers: Integers, noise: Integers) -> Integers:
+    """integers + noise, exactly."""
+    if integers.dtype != object and not -HALF_RANGE < integers.min() <= integers.max() < HALF_RANGE:
+        integers = integers.astype(object)
+    return np.asarray(integers + noise)
 
 
 def calibrated(mechanism: str, sensitivity: object, *, price: Price, entries: int) -> Calibrated:

@@ -6,6 +6,7 @@ import numpy.typing as npt
 
 from sfumato.kernel.entropy import Entropy, SystemEntropy
 from sfumato.noise.calibration import Price, gaussian_noise, geometric_noise, laplace_noise
+from sfumato.noise.pieces import noisy_reals
 from sfumato.noise.values import narrowed, real_entries, whole_entries
 from sfumato.schema.numbers import Number
 
@@ -23,8 +24,7 @@ def laplace(value: Reals, *, sensitivity: Number, epsilon: Number, entropy: Entr
     """
     entries = real_entries(value)
     noise = laplace_noise(sensitivity, price=Price(epsilon), entries=len(entries.numbers))
-    noisy = noise.add(noise.grid.integers(entries.numbers), _source(entropy))
-    result: Reals = entries.like(noise.grid.reals(noisy))
+    result: Reals = entries.like(noisy_reals(entries, noise, _source(entropy)))
     return result
 
 
@@ -59,8 +59,7 @@ def gaussian(
     """
     entries = real_entries(value)
     noise = gaussian_noise(sensitivity, price=Price(epsilon, delta, rho), entries=len(entries.numbers))
-    noisy = noise.add(noise.grid.integers(entries.numbers), _source(entropy))
-    result: Reals = entries.like(noise.grid.reals(noisy))
+    result: Reals = entries.like(noisy_reals(entries, noise, _source(entropy)))
     return result
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from math import isfinite
+from math import inf, isfinite
 from typing import Any
 
 import numpy as np
@@ -22,13 +22,15 @@ LONGEST_EXPONENT = 400
 class Entries:
     """The entries of a value in one row; `shape` is None for a list, and `single` says it was one number.
 
-    Reals are float64, or exact rationals (dtype object) where a double would round them; whole numbers are int64,
-    or Python integers (dtype object) where 64 bits are too few.
+    Reals are float64, or exact rationals (dtype object) where a double would round them; none of the doubles is larger
+    than `largest`, which is infinite where nobody looked. Whole numbers are int64, or Python integers (dtype object)
+    where 64 bits are too few.
     """
 
     numbers: npt.NDArray[Any]
     shape: tuple[int, ...] | None
     single: bool
+    largest: float = inf
 
     def __post_init__(self) -> None:
         if not len(self.numbers):
@@ -45,18 +47,19 @@ def real_entries(value: object) -> Entries:
     """Needs: finite numbers that a double can hold; booleans and texts are refused."""
     if not isinstance(value, np.ndarray):
         listed = value if isinstance(value, list) else [value]
-        return Entries(_real_list(listed), None, not isinstance(value, list))
-    flat = value.ravel()
+        numbers, largest = _real_list(listed)
+        return Entries(numbers, None, not isinstance(value, list), largest)
+    flat = _row(value)
     if flat.dtype == object:
-        return Entries(_real_list(flat.tolist()), value.shape, False)
+        numbers, largest = _real_list(flat.tolist())
+        return Entries(numbers, value.shape, False, largest)
     if flat.dtype.kind not in "fiu" or flat.dtype.itemsize > 8:
         raise value_unknown(f"NumPy array of {flat.dtype}")
-    doubles = flat.astype(np.float64)
-    if not np.isfinite(doubles).all():
-        raise value_not_finite()
-    if flat.dtype.kind in "iu" and np.abs(doubles).max(initial=0.0) >= EXACT_IN_DOUBLE:
-        doubles = boxed(Fraction(entry) for entry in flat.tolist())
-    return Entries(doubles, value.shape, False)
+    doubles = flat.astype(np.float64, copy=False)
+    largest = _largest(doubles)
+    if flat.dtype.kind in "iu" and largest >= EXACT_IN_DOUBLE:
+        return Entries(boxed(map(Fraction, flat.tolist())), value.shape, False)
+    return Entries(doubles, value.shape, False, largest)
 
 
 def whole_entries(value: object) -> Entries:
@@ -64,12 +67,27 @@ def whole_entries(value: object) -> Entries:
     if not isinstance(value, np.ndarray):
         listed = value if isinstance(value, list) else [value]
         return Entries(_whole_list(listed), None, not isinstance(value, list))
-    flat = value.ravel()
+    flat = _row(value)
     if flat.dtype == object or flat.dtype == np.uint64:
         return Entries(_whole_list(flat.tolist()), value.shape, False)
     if flat.dtype.kind not in "iu":
         raise value_not_whole() if flat.dtype.kind == "f" else value_unknown(f"NumPy array of {flat.dtype}")
     return Entries(flat.astype(np.int64), value.shape, False)
+
+
+def _largest(doubles: npt.NDArray[np.float64]) -> float:
+    """The largest absolute value. Needs: finite doubles; NaN goes through both reductions and is refused."""
+    low, high = float(np.minimum.reduce(doubles, initial=0.0)), float(np.maximum.reduce(doubles, initial=0.0))
+    if not (isfinite(low) and isfinite(high)):
+        raise value_not_finite()
+    return max(-low, high)
+
+
+def _row(value: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The entries one after the other, as a plain array: a matrix stays two-dimensional however it is flattened."""
+    if isinstance(value, np.ma.MaskedArray):
+        raise value_unknown("masked array")
+    return np.asarray(value).ravel()
 
 
 def narrowed(integers: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -79,18 +97,17 @@ def narrowed(integers: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return _whole_list(integers.tolist())
 
 
-def _real_list(values: list[Any]) -> npt.NDArray[Any]:
+def _real_list(values: list[Any]) -> tuple[npt.NDArray[Any], float]:
     kinds = set(map(type, values))
     if kinds <= {int, float}:
         try:
             doubles = np.array(values, dtype=np.float64)
         except OverflowError:
             raise value_not_finite() from None
-        if not np.isfinite(doubles).all():
-            raise value_not_finite()
-        if int not in kinds or np.abs(doubles).max() < EXACT_IN_DOUBLE:
-            return doubles
-    return boxed(_exact(value) for value in values)
+        largest = _largest(doubles)
+        if int not in kinds or largest < EXACT_IN_DOUBLE:
+            return doubles, largest
+    return boxed(_exact(value) for value in values), inf
 
 
 def _exact(value: object) -> Fraction:

@@ -1,6 +1,6 @@
 """Noise added to integers: two laws with their prices, and the mechanism that adds one to all integers of a measure."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import isqrt
@@ -10,7 +10,7 @@ from sfumato.kernel.cost import Currency, rho_of_pure
 from sfumato.kernel.entropy import Entropy
 from sfumato.kernel.mechanisms.protocol import Added, CellCounts, Event, Numbers, Released
 from sfumato.kernel.mechanisms.running import Strategy
-from sfumato.kernel.samplers import Integers, discrete_gaussian, discrete_laplace
+from sfumato.kernel.samplers import Integers, discrete_gaussian, discrete_laplace, gaussian_pieces, laplace_pieces
 from sfumato.schema.allow import Family
 
 
@@ -41,6 +41,10 @@ class DiscreteLaplace:
 
     def draw(self, count: int, entropy: Entropy) -> Integers:
         return discrete_laplace(self.scale, count, entropy)
+
+    def pieces(self, count: int, entropy: Entropy) -> Iterator[Integers]:
+        """The same draws in pieces, for whoever works on each at once."""
+        return laplace_pieces(self.scale, count, entropy)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +79,10 @@ class DiscreteGaussian:
 
     def draw(self, count: int, entropy: Entropy) -> Integers:
         return discrete_gaussian(self.variance, count, entropy)
+
+    def pieces(self, count: int, entropy: Entropy) -> Iterator[Integers]:
+        """The same draws in pieces, for whoever works on each at once."""
+        return gaussian_pieces(self.variance, count, entropy)
 
 
 Law = DiscreteLaplace | DiscreteGaussian
