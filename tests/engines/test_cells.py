@@ -470,7 +470,7 @@ def test_ids_of_one_table_do_not_change_those_of_another(stranger: Any, tmp_path
                     "SELECT COUNT(*) AS n FROM data JOIN visits ON data.who = visits.who",
                 ):
                     prepared = session._prepare(question, 1)
-                    found.append(look(session._engine, prepared.certified.plan, prepared.sql).entries[0][0])
+                    found.append(look(session._engine, prepared.certified.countings, prepared.sql).entries[0][0])
                 counted.append(found)
         assert counted[0][:2] == counted[1][:2]
         assert abs(counted[0][2] - counted[1][2]) <= 2
@@ -528,7 +528,7 @@ def answered(
             answer = session.ask(question, spend=1)
             status = [[(name, type(value).__name__) for name, value in row.items()] for row in answer.rows]
             prepared = session._prepare(question, 1)
-            entries = look(session._engine, prepared.certified.plan, prepared.sql).entries
+            entries = look(session._engine, prepared.certified.countings, prepared.sql).entries
             bounds = [release.sensitivity.l1 for release in prepared.certified.releases]
             found.append((status, [list(column) for column in zip(*entries, strict=True)], bounds))
         return found
