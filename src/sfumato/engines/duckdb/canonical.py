@@ -192,6 +192,8 @@ def _text(name: str, physical: str) -> str:
         )
     if physical == "BLOB":
         return f"TRY(decode({name}))"
+    if physical == "JSON":
+        return _of_json(name)
     if physical in MOMENTS or physical == "DATE":
         moment = f"TRY_CAST({name} AS TIMESTAMP)"
         # A day says the same in a column of days and in one of moments, which one row may make of it.
@@ -204,6 +206,20 @@ def _text(name: str, physical: str) -> str:
     if physical in WITH_A_TEXT or physical.startswith(BEGIN_WITH_A_TEXT):
         return f"TRY_CAST({name} AS VARCHAR)"
     return "CAST(NULL AS VARCHAR)"
+
+
+def _of_json(name: str) -> str:
+    """What the cell holds would say in a column of its own: one row may have made all of them JSON.
+
+    Lists and structures are missing there, and so is what is no JSON, which not every source looks for.
+    """
+    valid = f"CASE WHEN json_valid({name}) THEN {name} END"  # the others fail on anything else, TRY or not
+    held = f"json_extract_string({valid}, '$')"
+    real = _text(f"TRY_CAST({held} AS DOUBLE)", "DOUBLE")
+    return (
+        f"CASE json_type({valid}) WHEN 'DOUBLE' THEN {real} "
+        f"WHEN 'OBJECT' THEN NULL WHEN 'ARRAY' THEN NULL ELSE {held} END"
+    )
 
 
 def _short(written: str) -> str:
