@@ -86,7 +86,9 @@ def read(source: Any, column: Column) -> list[Any]:
 
 def test_every_type_of_the_engine_is_read_by_a_rule_or_refused() -> None:
     with duckdb.connect() as connection:
-        rows = connection.execute("SELECT DISTINCT upper(logical_type), upper(type_name) FROM duckdb_types()").fetchall()
+        rows = connection.execute(
+            "SELECT DISTINCT upper(logical_type), upper(type_name) FROM duckdb_types()"
+        ).fetchall()
     assert {kind for kind, _ in rows} | {"JSON"} == {*READ, *REFUSED, *NO_COLUMNS}
 
 
@@ -104,6 +106,31 @@ def test_a_type_that_is_refused_by_its_name_and_only_where_it_is_declared(kind: 
     path = kept(tmp_path / "t.duckdb", REFUSED[kind])
     with pytest.raises(DataUnreadable, match=f"of the type {kind}, which is not read here"):
         read(path, Text())
+
+
+JSON = {
+    '"é"': "é",
+    "1": "1",
+    "1.0": "1",
+    "1e16": "10000000000000000",
+    "true": "true",
+    '"2020-02-03"': "2020-02-03",
+    "null": None,
+    '{"a": 1}': None,
+    "[1]": None,
+}
+
+
+def test_a_cell_of_json_says_what_it_would_say_alone(tmp_path: Path) -> None:
+    """One list or structure makes a column of texts or numbers one of JSON, and one text a column of structures."""
+    path = tmp_path / "t.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("CREATE TABLE kept (x JSON)")
+        connection.executemany("INSERT INTO kept VALUES (?)", [[cell] for cell in JSON])
+    assert read(path, Text()) == [*JSON.values()]
+    odd = ["{bad", "", "[" * 3000, '"\\ud800"', "1 x"]
+    cells = pa.ExtensionArray.from_storage(pa.json_(pa.string()), pa.array([*JSON, *odd]))
+    assert read(pa.table({"x": cells}), Text()) == [*JSON.values(), *[None] * len(odd)]
 
 
 # ---- moments in another unit, or in another zone, or days among moments

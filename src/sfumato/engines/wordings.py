@@ -56,10 +56,10 @@ def type_refused(name: str, kind: str) -> DataUnreadable:
 def id_is_real(name: str) -> DataUnreadable:
     return DataUnreadable(
         f'the ids in "{name}" are floating-point numbers, which are the same for different people from 2^53 on.',
-        "Hand over whole numbers or texts. pandas makes floating-point numbers of a column of whole numbers in which one "
-        f'is missing: frame["{name}"] = frame["{name}"].astype("Int64") keeps those of up to 15 digits; longer ones are '
-        f'rounded already, so read them as dtype={{"{name}": "Int64"}} or "string" in the first place. In a file, '
-        f'store CAST("{name}" AS BIGINT).',
+        "Hand over whole numbers or texts. pandas makes floating-point numbers of a column of whole numbers in which "
+        f'one is missing: frame["{name}"] = frame["{name}"].astype("Int64") keeps those of up to 15 digits; longer '
+        f'ones are rounded already, so read them as dtype={{"{name}": "Int64"}} or "string" in the first place. In a '
+        f'file, store CAST("{name}" AS BIGINT).',
     )
 
 

@@ -127,14 +127,15 @@ def _arrow(found: Any, is_id: bool) -> Any:
     become bytes where one is none. Types that are not listed here are missing as a whole.
     """
     import pyarrow as pa  # noqa: PLC0415 - slow to load
-    import pyarrow.compute as pc  # noqa: PLC0415
+    import pyarrow.compute  # noqa: PLC0415
 
+    decoded: Any = pa.compute
     kind, is_one = found.type, pa.types
-    chunks = found.chunks if isinstance(found, pa.ChunkedArray) else [found]
+    chunks: list[Any] = found.chunks if isinstance(found, pa.ChunkedArray) else [found]
     if is_one.is_dictionary(kind):
         return _arrow(pa.chunked_array([chunk.dictionary_decode() for chunk in chunks], kind.value_type), is_id)
     if is_one.is_run_end_encoded(kind):
-        return _arrow(pa.chunked_array([pc.run_end_decode(chunk) for chunk in chunks], kind.value_type), is_id)
+        return _arrow(pa.chunked_array([decoded.run_end_decode(chunk) for chunk in chunks], kind.value_type), is_id)
     column = pa.chunked_array(chunks, kind)
     if is_one.is_timestamp(kind) or is_one.is_date(kind):
         return _moments(_in_numpy(column))
@@ -214,6 +215,11 @@ def _objects(series: Any, is_id: bool) -> "pa.Array[Any]":
 
 
 def _polars_series(series: Any, is_id: bool) -> Any:
+    """Lists and structures are missing, and not looked into: there may be objects in them, which Arrow cannot hold."""
+    import pyarrow as pa  # noqa: PLC0415 - slow to load
+
+    if series.dtype.is_nested():
+        return pa.nulls(len(series), pa.large_string())
     if str(series.dtype) in ("Object", "Int128", "UInt128"):
         return texts_of(series.to_list(), ids=is_id)
     return _number(series.to_arrow())
