@@ -192,11 +192,14 @@ def on_arrow(cells: list[Any]) -> Any:
 
 
 def relaxed(cells: list[Any]) -> Any:
-    """Polars, told not to be strict; but not where it writes cells out as texts or takes truths for numbers itself."""
+    """Polars, told not to be strict; but not where it writes cells out as texts, takes truths for numbers, or drops
+    all that is no list: SECURITY names what a library has changed by itself.
+    """
     made = pl.Series(cells, strict=False)
     written = made.dtype == pl.String and not all(isinstance(cell, str | None) for cell in cells)
     taken = made.dtype.is_numeric() and any(isinstance(cell, bool) for cell in cells)
-    return None if written or taken else made
+    emptied = made.dtype.is_nested() and not isinstance(cells[0], list | dict)
+    return None if written or taken or emptied else made
 
 
 FRAMES: dict[str, tuple[Callable[[list[Any]], Any], Callable[[dict[str, Any]], Any]]] = {
@@ -451,8 +454,8 @@ def test_no_id_makes_others_other_people(form: str, tmp_path: Path) -> None:
     tried = 0
     for people, ids in PEOPLE.items():
         without = possible(form, ids)
-        if without is None:
-            continue
+        if without is None or (form in THROUGH_DOUBLES and people == "large doubles"):
+            continue  # the latter are whole numbers for pandas, unless one is not: SECURITY says so
         expected = integers_or_refused(form, without, tmp_path, people)
         for stranger, odd in STRANGERS.items():
             column = possible(form, [*ids, odd])

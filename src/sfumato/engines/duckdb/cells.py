@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 WHOLE_BELOW = 1 << 53  # from here on, a double no longer tells neighbouring whole numbers apart
-LARGEST = 1 << 1024  # beyond the largest double
+BEYOND_DOUBLES = 1 << 1024
 MOST_BITS = 1100  # beyond the largest double
 MOST_DIGITS = 400
 MIDNIGHT = " 00:00:00"
@@ -92,7 +92,11 @@ def _moment(cell: Any, kind: type) -> str | None:
 def _plain(cell: Any) -> object:
     """A number or text of Python's own for one of NumPy's; nothing for what has no such."""
     if isinstance(cell, np.longdouble):
-        return int(cell) if np.isfinite(cell) and cell == np.trunc(cell) and abs(int(cell)) < LARGEST else float(cell)
+        return (
+            int(cell)
+            if np.isfinite(cell) and cell == np.trunc(cell) and abs(int(cell)) < BEYOND_DOUBLES
+            else float(cell)
+        )
     if isinstance(cell, np.clongdouble):
         return _plain(cell.real) if cell.imag == 0 else None
     if isinstance(cell, np.datetime64):

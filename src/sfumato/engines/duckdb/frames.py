@@ -27,7 +27,7 @@ FRAMES = {
     ("pyarrow", "InMemoryDataset"),
 }
 GUESSING = ("CsvFileFormat", "JsonFileFormat")  # their types come from the first rows
-REAL = "fc"  # real and complex numbers of any width
+MAY_ROUND = "fc"  # real and complex numbers of any width
 TYPED = "biuf"  # NumPy's kinds of numbers: true and false, whole, unsigned, real
 WIDEST = 8  # bytes
 # A day inside of the moments that pandas can show by another clock.
@@ -97,7 +97,7 @@ def _series(series: Any, is_id: bool) -> Any:
             return _arrow(series.array.__arrow_array__(), is_id)
         case "StringDtype" if dtype.storage == "pyarrow":
             return _arrow(series.array.__arrow_array__(), is_id)
-    if is_id and dtype.kind in REAL:
+    if is_id and dtype.kind in MAY_ROUND:
         return pa.nulls(len(series), pa.float64())  # refused for its type, in `canonical_columns`
     if dtype.kind == "M":
         return _moments(series.to_numpy())
