@@ -192,12 +192,12 @@ def on_arrow(cells: list[Any]) -> Any:
 
 
 def relaxed(cells: list[Any]) -> Any:
-    """Polars, told not to be strict; but not where it writes cells out as texts, takes truths for numbers, or drops
-    all that is no list: SECURITY names what a library has changed by itself.
+    """Polars, told not to be strict; but not where it writes cells out as texts, takes truths or days for numbers, or
+    drops all that is no list: SECURITY names what a library has changed by itself.
     """
     made = pl.Series(cells, strict=False)
     written = made.dtype == pl.String and not all(isinstance(cell, str | None) for cell in cells)
-    taken = made.dtype.is_numeric() and any(isinstance(cell, bool) for cell in cells)
+    taken = made.dtype.is_numeric() and any(isinstance(cell, bool | date | time) for cell in cells)
     emptied = made.dtype.is_nested() and not isinstance(cells[0], list | dict)
     return None if written or taken or emptied else made
 

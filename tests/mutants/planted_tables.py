@@ -134,7 +134,7 @@ TABLES = (
         (TYPES + "::test_a_type_that_is_refused_by_its_name_and_only_where_it_is_declared",),
     ),
     Mutant(
-        "ids-are-doubles",
+        "ids-merged",
         "engines/duckdb/canonical.py",
         "        if column is None and physical[name] in REAL:\n",
         "        if column is None and physical[name] in REAL and not name:\n",

@@ -222,7 +222,8 @@ def _polars_series(series: Any, is_id: bool) -> Any:
         return pa.nulls(len(series), pa.large_string())
     if str(series.dtype) in ("Object", "Int128", "UInt128"):
         return texts_of(series.to_list(), ids=is_id)
-    return _number(series.to_arrow())
+    # Not a number is missing among objects, too, which one cell makes of a column.
+    return _number((series.fill_nan(None) if series.dtype.is_float() else series).to_arrow())
 
 
 def _with_known_numbers(frame: Any) -> object:
