@@ -197,7 +197,7 @@ def relaxed(cells: list[Any]) -> Any:
     """
     made = pl.Series(cells, strict=False)
     written = made.dtype == pl.String and not all(isinstance(cell, str | None) for cell in cells)
-    taken = made.dtype.is_numeric() and any(isinstance(cell, bool | date | time) for cell in cells)
+    taken = made.dtype.is_numeric() and any(isinstance(cell, bool | date | time | timedelta) for cell in cells)
     emptied = made.dtype.is_nested() and not isinstance(cells[0], list | dict)
     return None if written or taken or emptied else made
 
