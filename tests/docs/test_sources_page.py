@@ -39,10 +39,16 @@ def test_the_examples_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsy
         assert (left.value.code or 0) == 0, capsys.readouterr().err
 
 
+def test_ids_with_a_gap_are_mended_as_the_page_says() -> None:
+    names: dict[str, object] = {}
+    exec(compile(blocks("python")[1], "sources.md", "exec"), names)  # noqa: S102
+    assert str(names["frame"].patient_id.dtype) == "Int64"  # type: ignore[attr-defined]
+
+
 def test_long_cells_are_cut_as_the_page_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     duckdb.execute("COPY (SELECT 'x' || repeat('y', 5000) AS note, 1 AS n) TO 'people.parquet'")
-    exec(compile(blocks("python")[1], "sources.md", "exec"), {})  # noqa: S102
+    exec(compile(blocks("python")[2], "sources.md", "exec"), {})  # noqa: S102
     assert duckdb.execute("SELECT length(note), n FROM 'short.parquet'").fetchall() == [(1000, 1)]
 
 
@@ -57,7 +63,7 @@ def test_every_ending_and_every_limit_is_on_the_page() -> None:
 
 def test_every_reason_of_an_unreadable_file_is_on_the_page() -> None:
     reasons = {DAMAGED}
-    for path in Path(str(engines.__file__)).parent.glob("*.py"):
+    for path in Path(str(engines.__file__)).parent.rglob("*.py"):
         for call in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(call, ast.Call) and ast.unparse(call.func) == "file_unreadable":
                 reasons |= {part.value for part in call.args[1:] if isinstance(part, ast.Constant)}
