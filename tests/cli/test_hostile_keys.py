@@ -114,6 +114,7 @@ def test_an_answer_keeps_the_values_and_shows_them_spelt_out(policy: Path) -> No
     assert answer.to_arrow()["town"].to_pylist() == [row["town"] for row in answer.rows]
     for text in (str(answer), repr(answer), answer._repr_html_(), "".join(answer.notes), str(explained)):
         assert is_plain(text)
+        assert "\u3164" not in text
     lines = str(answer).splitlines()
     assert all(any(line.startswith(f"{shown}  ") for line in lines) for shown in HOSTILE.values())
     drawn = answer.plot().data[0]

@@ -39,10 +39,16 @@ def test_the_examples_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsy
         assert (left.value.code or 0) == 0, capsys.readouterr().err
 
 
+def test_ids_with_a_gap_are_mended_as_the_page_says() -> None:
+    names: dict[str, object] = {}
+    exec(compile(blocks("python")[1], "sources.md", "exec"), names)  # noqa: S102
+    assert str(names["frame"].patient_id.dtype) == "Int64"  # type: ignore[attr-defined]
+
+
 def test_long_cells_are_cut_as_the_page_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     duckdb.execute("COPY (SELECT 'x' || repeat('y', 5000) AS note, 1 AS n) TO 'people.parquet'")
-    exec(compile(blocks("python")[1], "sources.md", "exec"), {})  # noqa: S102
+    exec(compile(blocks("python")[2], "sources.md", "exec"), {})  # noqa: S102
     assert duckdb.execute("SELECT length(note), n FROM 'short.parquet'").fetchall() == [(1000, 1)]
 
 

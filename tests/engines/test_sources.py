@@ -536,7 +536,10 @@ def test_a_source_table_is_for_databases(tmp_path: Path) -> None:
 
 
 def test_every_wording_says_what_happened_and_what_to_do() -> None:
-    samples: dict[str, Any] = {"tables": ["a"], **dict.fromkeys(("name", "table", "path", "view", "file"), "people")}
+    samples: dict[str, Any] = {
+        "tables": ["a"],
+        **dict.fromkeys(("name", "table", "path", "view", "file", "kind"), "people"),
+    }
     for name, wording in vars(wordings).items():
         if callable(wording) and getattr(wording, "__module__", "") == wordings.__name__:
             names = wording.__code__.co_varnames[: wording.__code__.co_argcount]

@@ -7,6 +7,7 @@ DUCKDB, FILES, BESIDE = (
     "tests/engines/test_sources.py",
     "tests/engines/test_further_tables.py",
 )
+TYPES = "tests/engines/test_types.py"
 DECLARED = "tests/schema/test_declarations.py"
 
 TABLES = (
@@ -123,6 +124,70 @@ TABLES = (
         "            first = lines.read()\n",
         "one cell full of semicolons decides how everybody's line is read",
         (DUCKDB + "::test_one_row_of_a_csv_file_does_not_change_how_the_others_are_read",),
+    ),
+    Mutant(
+        "zoned-times-of-one-unit",
+        "engines/duckdb/canonical.py",
+        ', "TIMESTAMPTZ_NS": "TIMESTAMP_NS"}',
+        "}",
+        "one moment with nanoseconds decides whether anybody's is read",
+        (TYPES + "::test_one_moment_with_nanoseconds_changes_no_other",),
+    ),
+    Mutant(
+        "unknown-types-missing",
+        "engines/duckdb/canonical.py",
+        "        if not is_known(physical[name]):\n",
+        "        if not physical[name]:\n",
+        "one row that changes the type of a column makes everybody's cell missing, and nobody says so",
+        (TYPES + "::test_a_type_that_is_refused_by_its_name_and_only_where_it_is_declared",),
+    ),
+    Mutant(
+        "ids-merged",
+        "engines/duckdb/canonical.py",
+        "        if column is None and physical[name] in REAL:\n",
+        "        if column is None and physical[name] in REAL and not name:\n",
+        "one id of a half makes one person of a thousand",
+        (TYPES + "::test_ids_of_a_real_type_are_refused_for_the_type_alone",),
+    ),
+    Mutant(
+        "json-as-it-is-written",
+        "engines/duckdb/canonical.py",
+        "        return _of_json(name)\n",
+        "        return name\n",
+        "one list among texts puts all of them into quotes",
+        (TYPES + "::test_a_cell_of_json_says_what_it_would_say_alone",),
+    ),
+    Mutant(
+        "midnight-among-moments",
+        "engines/duckdb/cells.py",
+        ".removesuffix(MIDNIGHT)",
+        "",
+        "one moment among days gives all of them another text",
+        (TYPES + "::test_midnight_says_only_its_day",),
+    ),
+    Mutant(
+        "large-doubles-with-a-point",
+        "engines/duckdb/cells.py",
+        "if math.isfinite(number) and number == int(number)",
+        "if abs(number) < WHOLE_BELOW and number == int(number)",
+        "one text in a column of large whole doubles gives all of them another text",
+        (TYPES + "::test_a_whole_number_has_the_same_text_in_every_type",),
+    ),
+    Mutant(
+        "clocks-asked-beyond-their-range",
+        "engines/duckdb/frames.py",
+        "inside = np.clip(moments, *ends)",
+        "inside = moments",
+        "one moment out of range decides whether the table opens",
+        (TYPES + "::test_no_zoned_moment_stops_the_others",),
+    ),
+    Mutant(
+        "texts-on-arrow-believed",
+        "engines/duckdb/frames.py",
+        "            column.validate(full=True)\n",
+        "            column.validate()\n",
+        "bytes of one cell that are no text decide whether the table opens",
+        (TYPES + "::test_no_cell_on_arrow_stops_the_others",),
     ),
     Mutant(
         "links-followed",

@@ -46,6 +46,23 @@ def column_computed(name: str) -> DataUnreadable:
     )
 
 
+def type_refused(name: str, kind: str) -> DataUnreadable:
+    return DataUnreadable(
+        f'the column "{name}" is of the type {kind}, which is not read here.',
+        "Store it as numbers, texts, dates or dates with a time, or leave it out of the policy.",
+    )
+
+
+def id_is_real(name: str) -> DataUnreadable:
+    return DataUnreadable(
+        f'the ids in "{name}" are floating-point numbers, which are the same for different people from 2^53 on.',
+        "Hand over whole numbers or texts. pandas makes floating-point numbers of a column of whole numbers in which "
+        f'one is missing: frame["{name}"] = frame["{name}"].astype("Int64") keeps those of up to 15 digits; longer '
+        f'ones are rounded already, so read them as dtype={{"{name}": "Int64"}} or "string" in the first place. In a '
+        f'file, store CAST("{name}" AS BIGINT).',
+    )
+
+
 def source_table_unwanted(name: str) -> UsageError:
     return UsageError(
         f"source_table names a table of a DuckDB or SQLite file, and {name} is none.", "Leave source_table out."

@@ -1,6 +1,6 @@
 """From a release to an answer people can read: columns, error bars, what it cost. Post-processing only."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -49,6 +49,11 @@ class Answer:
     notes: tuple[str, ...]
     _numbers: "tuple[ReleasedRows, tuple[OutputColumn, ...], tuple[Mechanism, ...]]" = field(repr=False)
     _repeat: Repeat | None = field(repr=False)
+
+    def __repr__(self) -> str:
+        """Signs that nobody sees are spelt out: keys are whatever people wrote."""
+        shown = (f"{one.name}={getattr(self, one.name)!r}" for one in fields(self) if one.repr)
+        return visible(f"Answer({', '.join(shown)})")
 
     @property
     def measured(self) -> list[str]:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from sfumato.engines.duckdb.cells import WHOLE_BELOW
 from sfumato.engines.sql.phrases import quoted
+from sfumato.engines.wordings import id_is_real, type_refused
 from sfumato.errors import column_absent
 from sfumato.schema.columns import LONGEST_TEXT, Category, Column, Date, Float, Int, Text
 from sfumato.schema.table import Schema
@@ -14,9 +15,14 @@ NARROW = {"TINYINT", "SMALLINT", "INTEGER", "UTINYINT", "USMALLINT", "UINTEGER"}
 WHOLE = {*NARROW, "BIGINT", "UBIGINT", "HUGEINT"}
 REAL = {"FLOAT", "DOUBLE"}
 MOMENTS = {"TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS"}
-# Others (lists, structures, lengths of time, times of day …) have no text that one row alone decides.
-WITH_A_TEXT = {*WHOLE, *REAL, *MOMENTS, "BOOLEAN", "VARCHAR", "JSON", "BLOB", "UUID", "DATE", "UHUGEINT", '"NULL"'}
-BEGIN_WITH_A_TEXT = ("DECIMAL(", "ENUM(", "TIMESTAMP WITH")
+# Read by the clock of UTC, whatever clock this machine has.
+ZONED = {"TIMESTAMP WITH TIME ZONE": "TIMESTAMP", "TIMESTAMPTZ_NS": "TIMESTAMP_NS"}
+ALIKE = {"BOOLEAN", "VARCHAR", "JSON", "BLOB", "UUID", "DATE", "UHUGEINT", "BIGNUM", '"NULL"'}
+WITH_A_TEXT = {*WHOLE, *REAL, *MOMENTS, *ZONED, *ALIKE}
+BEGIN_WITH_A_TEXT = ("DECIMAL(", "ENUM(")
+# Of these every cell is missing: no text that one row alone decides, or one that each library writes in its own way.
+WITHOUT = {"TIME", "TIME WITH TIME ZONE", "TIME_NS", "INTERVAL"}
+BEGIN_WITHOUT = ("STRUCT(", "MAP(")
 TEXTUAL = ("VARCHAR", "JSON")
 LAST = (1 << 63) - 1
 FIRST_MOMENT, LAST_MOMENT = "TIMESTAMP '0001-01-01'", "TIMESTAMP '9999-12-31 23:59:59.999999'"
@@ -34,12 +40,28 @@ def id_of_unit(schema: Schema) -> str | None:
     return schema.unit.id if isinstance(schema.unit, Person) else None
 
 
+def is_known(physical: str) -> bool:
+    """Whether a rule says how cells of a type are read, if only that they are missing. Any other refuses the table."""
+    is_list = physical.endswith("]")
+    return is_list or physical in WITH_A_TEXT | WITHOUT or physical.startswith(BEGIN_WITH_A_TEXT + BEGIN_WITHOUT)
+
+
 def canonical_columns(schema: Schema, physical: Mapping[str, str]) -> str:
-    """What stands between SELECT and FROM. Where ids are compared with those of other tables, they are texts."""
+    """What stands between SELECT and FROM. Where ids are compared with those of other tables, they are texts.
+
+    Claim: whether a table is refused here depends on the types of its declared columns alone, never on a cell.
+    Needs: `physical` is what the engine calls the types of the source.
+    Proof: `is_known` and REAL look at names of types. Ids of a real type are refused, because from 2^53 on such a
+    column holds the ids of several people as one number, and one fraction or gap turns whole numbers into it.
+    """
     columns = []
     for name, column in declared_columns(schema).items():
         if name not in physical:
             raise column_absent(name, physical)
+        if not is_known(physical[name]):
+            raise type_refused(name, physical[name].partition("(")[0])
+        if column is None and physical[name] in REAL:
+            raise id_is_real(name)
         written = _canonical(quoted(name), column, physical[name])
         if column is None and schema.tables:
             written = f"CAST({written} AS VARCHAR)"
@@ -69,6 +91,8 @@ def _canonical(name: str, column: Column | None, physical: str) -> str:
     types give what the text would give. One type of result a declaration: engines hash the same number differently
     in different types.
     """
+    if physical in ZONED:
+        name, physical = f"({name} AT TIME ZONE 'UTC')", ZONED[physical]
     match column:
         case None:
             return _id(name, physical)
@@ -82,7 +106,7 @@ def _canonical(name: str, column: Column | None, physical: str) -> str:
             return f"CASE WHEN strlen({_text(name, physical)}) <= {most} THEN {_text(name, physical)} END"
         case Int():
             return _clamped(name, physical)
-        case Date() if physical == "DATE" or physical in MOMENTS or physical.startswith("TIMESTAMP WITH"):
+        case Date() if physical == "DATE" or physical in MOMENTS:
             return _day(name, physical)
         case Date():
             return _day(_short(_text(name, physical)), "VARCHAR")
@@ -104,14 +128,9 @@ def _day(name: str, physical: str) -> str:
 
 
 def _id(name: str, physical: str) -> str:
-    """Whoever has no id, or one that is longer than a text may be, is nobody.
-
-    A double from which on neighbouring whole numbers look alike is no id: people would merge.
-    """
+    """Whoever has no id, or one that is longer than a text may be, is nobody."""
     if physical in WHOLE or physical == "UUID":
         return name
-    if physical in REAL:
-        return f"CASE WHEN abs({_double(name, physical)}) < {WHOLE_BELOW} THEN {_text(name, physical)} END"
     return _no_longer(_text(name, physical), LONGEST_TEXT)
 
 
@@ -173,16 +192,22 @@ def _text(name: str, physical: str) -> str:
         return "CAST(NULL AS VARCHAR)"
     if physical in REAL:
         real = _double(name, physical)
+        large = f"COALESCE(TRY_CAST(TRY_CAST({real} AS BIGNUM) AS VARCHAR), TRY_CAST({real} AS VARCHAR))"
         return (
             f"CASE WHEN isnan({real}) THEN NULL "
             f"WHEN abs({real}) < {WHOLE_BELOW} AND {real} = trunc({real}) "
-            f"THEN TRY_CAST(TRY_CAST({real} AS BIGINT) AS VARCHAR) ELSE TRY_CAST({real} AS VARCHAR) END"
+            f"THEN TRY_CAST(TRY_CAST({real} AS BIGINT) AS VARCHAR) "
+            f"WHEN abs({real}) >= {WHOLE_BELOW} THEN {large} ELSE TRY_CAST({real} AS VARCHAR) END"
         )
     if physical == "BLOB":
         return f"TRY(decode({name}))"
+    if physical == "JSON":
+        return _of_json(name)
     if physical in MOMENTS or physical == "DATE":
         moment = f"TRY_CAST({name} AS TIMESTAMP)"
-        return f"CASE WHEN {moment} BETWEEN {FIRST_MOMENT} AND {LAST_MOMENT} THEN TRY_CAST({name} AS VARCHAR) END"
+        # A day says the same in a column of days and in one of moments, which one row may make of it.
+        shown = f"regexp_replace(TRY_CAST({name} AS VARCHAR), ' 00:00:00$', '')"
+        return f"CASE WHEN {moment} BETWEEN {FIRST_MOMENT} AND {LAST_MOMENT} THEN {shown} END"
     if physical.startswith("DECIMAL(") and not physical.endswith(",0)"):
         # Without a digit before the point where the type has none there.
         written = f"regexp_replace(CAST({name} AS VARCHAR), '^(-?)[.]', '\\10.')"
@@ -190,6 +215,20 @@ def _text(name: str, physical: str) -> str:
     if physical in WITH_A_TEXT or physical.startswith(BEGIN_WITH_A_TEXT):
         return f"TRY_CAST({name} AS VARCHAR)"
     return "CAST(NULL AS VARCHAR)"
+
+
+def _of_json(name: str) -> str:
+    """What the cell holds would say in a column of its own: one row may have made all of them JSON.
+
+    Lists and structures are missing there, and so is what is no JSON, which not every source looks for.
+    """
+    valid = f"CASE WHEN json_valid({name}) THEN {name} END"  # the others fail on anything else, TRY or not
+    held = f"json_extract_string({valid}, '$')"
+    real = _text(f"TRY_CAST({held} AS DOUBLE)", "DOUBLE")
+    return (
+        f"CASE json_type({valid}) WHEN 'DOUBLE' THEN {real} "
+        f"WHEN 'OBJECT' THEN NULL WHEN 'ARRAY' THEN NULL ELSE {held} END"
+    )
 
 
 def _short(written: str) -> str:

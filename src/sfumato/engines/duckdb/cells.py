@@ -1,5 +1,6 @@
 """What one cell says, as a text: by its Python type alone, so that no row decides how another is read."""
 
+import math
 import sys
 import uuid
 from collections.abc import Iterable
@@ -13,9 +14,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 WHOLE_BELOW = 1 << 53  # from here on, a double no longer tells neighbouring whole numbers apart
-LONG_BELOW = 1 << 64  # likewise for NumPy's long doubles
+BEYOND_DOUBLES = 1 << 1024
 MOST_BITS = 1100  # beyond the largest double
 LONGEST_DECIMAL = 400
+MIDNIGHT = " 00:00:00"
 FIRST_YEAR, LAST_YEAR = 1, 9999
 
 
@@ -81,16 +83,20 @@ def _moment(cell: Any, kind: type) -> str | None:
     if pandas is not None and kind is type(pandas.NaT):
         return None
     if pandas is not None and kind is pandas.Timestamp:
-        return _without_zeros(cell.tz_localize(None).isoformat(sep=" "))
+        return _shortest(cell.tz_localize(None).isoformat(sep=" "))
     if issubclass(kind, datetime):
-        return _without_zeros(datetime.isoformat(datetime.replace(cell, tzinfo=None), sep=" "))
+        return _shortest(datetime.isoformat(datetime.replace(cell, tzinfo=None), sep=" "))
     return date.isoformat(cell)
 
 
 def _plain(cell: Any) -> object:
     """A number or text of Python's own for one of NumPy's; nothing for what has no such."""
     if isinstance(cell, np.longdouble):
-        return int(cell) if abs(cell) < LONG_BELOW and cell == np.trunc(cell) else float(cell)
+        return (
+            int(cell)
+            if np.isfinite(cell) and cell == np.trunc(cell) and abs(int(cell)) < BEYOND_DOUBLES
+            else float(cell)
+        )
     if isinstance(cell, np.clongdouble):
         return _plain(cell.real) if cell.imag == 0 else None
     if isinstance(cell, np.datetime64):
@@ -102,13 +108,19 @@ def _numpy_moment(cell: "np.datetime64[Any]") -> str | None:
     if np.isnat(cell) or not FIRST_YEAR <= int(cell.astype("datetime64[Y]").astype(np.int64)) + 1970 <= LAST_YEAR:
         return None
     coarse = np.datetime_data(cell.dtype)[0] in ("Y", "M", "W", "D", "h", "m")
-    return _without_zeros(str(cell.astype("datetime64[s]") if coarse else cell).replace("T", " "))
+    return _shortest(str(cell.astype("datetime64[s]") if coarse else cell).replace("T", " "))
+
+
+def _shortest(moment: str) -> str:
+    """A day says the same in a column of days and in one of moments, which one row may make of it."""
+    return _without_zeros(moment).removesuffix(MIDNIGHT)
 
 
 def _real(number: float) -> str | None:
+    """A whole number without a point, with all its digits: the text that it has in a column of whole numbers."""
     if number != number:
         return None
-    return str(int(number)) if abs(number) < WHOLE_BELOW and number == int(number) else float.__repr__(number)
+    return str(int(number)) if math.isfinite(number) and number == int(number) else float.__repr__(number)
 
 
 def _decimal(number: Decimal) -> str | None:

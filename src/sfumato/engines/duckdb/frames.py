@@ -27,8 +27,11 @@ FRAMES = {
     ("pyarrow", "InMemoryDataset"),
 }
 GUESSING = ("CsvFileFormat", "JsonFileFormat")  # their types come from the first rows
+MAY_ROUND = "fc"  # real and complex numbers of any width
 TYPED = "biuf"  # NumPy's kinds of numbers: true and false, whole, unsigned, real
 WIDEST = 8  # bytes
+# A day inside of the moments that pandas can show by another clock.
+WITHIN, WITHIN_NS = ("0001-01-02", "9999-12-30"), ("1677-09-23", "2262-04-10")
 
 
 def typed(frame: Any, names: Sequence[str], unit_id: str | None) -> object:
@@ -88,13 +91,14 @@ def _series(series: Any, is_id: bool) -> Any:
             return _series(series.cat.categories.to_series(), is_id).take(pa.array(codes, mask=codes < 0))
         case "SparseDtype":
             return _series(series.sparse.to_dense(), is_id)
-        case "DatetimeTZDtype":  # by the clock that the column itself shows
-            return _moments(series.dt.tz_localize(None).to_numpy())
+        case "DatetimeTZDtype":
+            return _moments(_own_clock(series))
         case "ArrowDtype":
-            found = pa.chunked_array(series.array.__arrow_array__())
-            if pa.types.is_timestamp(found.type) or pa.types.is_date(found.type):
-                return _moments(_in_numpy(found))
-            return _number(found) if _is_plain(found.type) else texts_of(series, ids=is_id)
+            return _arrow(series.array.__arrow_array__(), is_id)
+        case "StringDtype" if dtype.storage == "pyarrow":
+            return _arrow(series.array.__arrow_array__(), is_id)
+    if is_id and dtype.kind in MAY_ROUND:
+        return pa.nulls(len(series), pa.float64())  # refused for its type, in `canonical_columns`
     if dtype.kind == "M":
         return _moments(series.to_numpy())
     if dtype.kind in TYPED and dtype.itemsize <= WIDEST:
@@ -114,11 +118,39 @@ def _number(column: Any) -> Any:
     return column.cast(pa.float64()) if pa.types.is_floating(column.type) else column
 
 
-def _is_plain(kind: "pa.DataType") -> bool:
-    import pyarrow as pa  # noqa: PLC0415 - slow to load
+def _arrow(found: Any, is_id: bool) -> Any:
+    """A column of Arrow's that pandas holds, by its type alone.
 
-    known = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_string)
-    return any(is_one(kind) for is_one in (*known, pa.types.is_large_string, pa.types.is_decimal128))
+    Claim: no cell stops the conversion, and what is no text in UTF-8 is missing.
+    Needs: nothing; bytes may be anything where Arrow says that texts are.
+    Proof: only cells of bytes, decimals and UUIDs are made Python's, which cannot fail; texts are looked at first and
+    become bytes where one is none. Types that are not listed here are missing as a whole.
+    """
+    import pyarrow as pa  # noqa: PLC0415 - slow to load
+    import pyarrow.compute  # noqa: PLC0415
+
+    decoded: Any = pa.compute
+    kind, is_one = found.type, pa.types
+    chunks: list[Any] = found.chunks if isinstance(found, pa.ChunkedArray) else [found]
+    if is_one.is_dictionary(kind):
+        return _arrow(pa.chunked_array([chunk.dictionary_decode() for chunk in chunks], kind.value_type), is_id)
+    if is_one.is_run_end_encoded(kind):
+        return _arrow(pa.chunked_array([decoded.run_end_decode(chunk) for chunk in chunks], kind.value_type), is_id)
+    column = pa.chunked_array(chunks, kind)
+    if is_one.is_timestamp(kind) or is_one.is_date(kind):
+        return _moments(_in_numpy(column))
+    if is_one.is_integer(kind) or is_one.is_floating(kind) or is_one.is_boolean(kind) or is_one.is_decimal128(kind):
+        return _number(column)
+    if is_one.is_string(kind) or is_one.is_large_string(kind) or is_one.is_string_view(kind):
+        try:
+            column.validate(full=True)
+        except pa.ArrowInvalid:
+            return texts_of((cell.as_buffer().to_pybytes() if cell.is_valid else None for cell in column), ids=is_id)
+        return column.cast(pa.large_string())
+    bytes_like = (is_one.is_binary, is_one.is_large_binary, is_one.is_binary_view, is_one.is_fixed_size_binary)
+    if is_one.is_decimal(kind) or any(one(kind) for one in bytes_like) or kind == pa.uuid():
+        return texts_of(column.to_pylist(), ids=is_id)
+    return pa.nulls(len(column), pa.large_string())
 
 
 def _moments(moments: Any) -> Any:
@@ -132,15 +164,39 @@ def _moments(moments: Any) -> Any:
     return pa.array(moments, from_pandas=True)
 
 
+def _own_clock(series: Any) -> Any:
+    """Zoned moments of pandas by the clock that the column itself shows, as NumPy's.
+
+    Claim: no cell stops the conversion of others.
+    Needs: a zone does not change its clock in the first or last day of the years that it is asked for.
+    Proof: pandas is asked for moments a day inside of what it can hold; by how much its clock differs there is added to
+    the moments themselves, and what would not fit is missing.
+    """
+    utc = series.dt.tz_convert("UTC").dt.tz_localize(None)
+    unit = np.datetime_data(utc.dtype)[0]
+    moments = utc.to_numpy().view(np.int64)
+    day = int(np.timedelta64(1, "D").astype(f"timedelta64[{unit}]").astype(np.int64))
+    ends = np.array([*WITHIN_NS] if unit == "ns" else [*WITHIN], dtype="datetime64[D]").astype(np.int64) * day
+    inside = np.clip(moments, *ends)
+    held = type(series)(inside.view(utc.dtype)).dt.tz_localize("UTC").dt.tz_convert(series.dt.tz)
+    ahead = held.dt.tz_localize(None).to_numpy().view(np.int64) - inside
+    whole = np.iinfo(np.int64)
+    fits = (moments <= whole.max - np.maximum(ahead, 0)) & (moments > whole.min - np.minimum(ahead, 0))
+    return np.where(fits, moments + np.where(fits, ahead, 0), whole.min).view(utc.dtype)
+
+
 def _in_numpy(moments: Any) -> Any:
     """Arrow's days and times, by their own clock, as NumPy's."""
     import pyarrow as pa  # noqa: PLC0415 - slow to load
     import pyarrow.compute as pc  # noqa: PLC0415
 
-    if pa.types.is_date(moments.type):
-        moments = moments.cast(pa.timestamp("s"))
-    local = moments if moments.type.tz is None else pc.local_timestamp(moments)
     missing = np.iinfo(np.int64).min  # how NumPy writes it
+    if pa.types.is_date32(moments.type):
+        days = moments.cast(pa.int32()).cast(pa.int64())
+        return days.fill_null(missing).to_numpy().view("datetime64[D]")
+    if pa.types.is_date64(moments.type):  # in milliseconds, which need not be those of a midnight
+        return moments.cast(pa.int64()).fill_null(missing).to_numpy().view("datetime64[ms]").astype("datetime64[D]")
+    local = moments if moments.type.tz is None else pc.local_timestamp(moments)
     return local.cast(pa.int64()).fill_null(missing).to_numpy().view(f"datetime64[{local.type.unit}]")
 
 
@@ -159,9 +215,15 @@ def _objects(series: Any, is_id: bool) -> "pa.Array[Any]":
 
 
 def _polars_series(series: Any, is_id: bool) -> Any:
+    """Lists and structures are missing, and not looked into: there may be objects in them, which Arrow cannot hold."""
+    import pyarrow as pa  # noqa: PLC0415 - slow to load
+
+    if series.dtype.is_nested():
+        return pa.nulls(len(series), pa.large_string())
     if str(series.dtype) in ("Object", "Int128", "UInt128"):
         return texts_of(series.to_list(), ids=is_id)
-    return _number(series.to_arrow())
+    # Not a number is missing among objects, too, which one cell makes of a column.
+    return _number((series.fill_nan(None) if series.dtype.is_float() else series).to_arrow())
 
 
 def _with_known_numbers(frame: Any) -> object:
