@@ -56,9 +56,9 @@ class Derived:
     longest: int = 0
 
 
-def known(value: Expression, schema: Schema) -> Derived:
-    """What is known of a value, or Refused: see the claim above."""
-    return _value(value, schema, {}, LONGEST_MADE)
+def known(value: Expression, schema: Schema, seen: "Seen | None" = None) -> Derived:
+    """What is known of a value, or Refused: see the claim above. `seen` is of the same schema, and is added to."""
+    return _value(value, schema, {} if seen is None else seen, LONGEST_MADE)
 
 
 def check(condition: Condition, schema: Schema) -> None:
