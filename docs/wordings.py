@@ -81,6 +81,8 @@ SAMPLES: dict[str, tuple[Any, ...]] = {
     "bounds_too_wide": ("SUM(income * 1e100 * 1e100 * 1e100)",),
     "duplicate_output": ("n",),
     "plan_refused": ("an aggregate is constant",),
+    "too_much_on_texts": (),
+    "too_much_written": (),
     "spend_too_small": ("1e-99",),
     "over_budget": ("0.5", "the table", "0.2", "3"),
     "ledger_differs": ("the table", "people", "persons"),

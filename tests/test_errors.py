@@ -53,6 +53,8 @@ SAMPLES: dict[str, tuple[Any, ...]] = {
     "session_closed": (),
     "duplicate_output": ("n",),
     "plan_refused": ("it measures nothing",),
+    "too_much_on_texts": (),
+    "too_much_written": (),
     "spend_too_small": ("1e-30",),
     "over_budget": ("0.5", '"hospital"', "0.2", "3"),
     "ledger_needed": (),

@@ -291,13 +291,14 @@ def plan_refused(reason: str) -> Refused:
     return Refused(f"the plan was not certified: {reason}.", "Please report this question; nothing was charged.")
 
 
-def too_much_work(*, texts: bool) -> Refused:
-    """Of one row, or of planning: both are known before any row is read."""
-    if texts:
-        return Refused(
-            "the question works so much on long texts that one row could be told by the time it takes.",
-            "Declare a smaller longest= for the texts, or ask for fewer functions and patterns of them.",
-        )
+def too_much_on_texts() -> Refused:
+    return Refused(
+        "the question works so much on long texts that one row could be told by the time it takes.",
+        "Declare a smaller longest= for the texts, or ask for fewer functions and patterns of them.",
+    )
+
+
+def too_much_written() -> Refused:
     return Refused(
         "the question is too large: written out in full, its expressions repeat themselves too often.",
         "Nest functions and divisions less deep, or ask several questions.",
