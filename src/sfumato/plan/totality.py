@@ -13,7 +13,7 @@ Proof (length), in characters: a column is as long as declared, or as what it wa
 is. UPPER and LOWER map character by character, to one (tests/plan/test_totality.py goes through all of Unicode); TRIM,
 SUBSTRING, LEFT and RIGHT give a part; CASE, COALESCE and NULLIF give one of their parts; CONCAT adds. REPLACE puts new
 in the place of k pieces of old that do not overlap: n + k(new - old) with k · old <= n, so at most n · max(1, new/old).
-Numbers and days never become texts.
+Numbers and days never become texts. How often a row pays for a text of such a length is `plan.work`'s.
 """
 
 from dataclasses import dataclass

@@ -118,9 +118,9 @@ def work_of_source(source: Source, schema: Schema) -> Work:
             return NOTHING
         case Rows(source=inner, where=where, columns=computed):
             scale = Scale(derive(inner, schema))
-            values = (column.value for column in computed)
+            given = [column.value for column in computed]
             # A column stays as it is; what is computed has no NaN.
-            made = total(scale.of(value) if isinstance(value, Column) else scale.value(value) for value in values)
+            made = total(scale.of(value) if isinstance(value, Column) else scale.value(value) for value in given)
             found = work_of_source(inner, schema) + made
             return found if where is None else found + scale.of(where)
         case Lookup(source=inner, column=name):
