@@ -4,7 +4,7 @@ Claim: for a plan that is not refused here, the SQL that engines write holds at 
 plan's expressions, each copy counted; and of the time that one row of a table takes, Σ over these operators of
 (characters of their texts) · (nanoseconds a character, as measured) + NODE is at most MOST_WORK nanoseconds.
 Needs: expressions that `plan.totality` accepts; `Function.copies` and the numbers below as engines write them, which
-tests/plan/test_work.py compares with the SQL; prices no lower than measured (docs/decisions/0008).
+tests/plan/test_work.py compares with the SQL. Prices are measured (docs/decisions/0008) and not proved.
 Proof: by induction over the closed `match`. A node is evaluated at most as often as it is written, whatever branches a
 row takes: once, times the copies that each node around it makes of it. `nullif` is CASE WHEN x = y THEN NULL ELSE x END
 to an engine and holds x twice. No text is longer than `plan.totality` derives, so no operator works on more characters
