@@ -291,18 +291,8 @@ def plan_refused(reason: str) -> Refused:
     return Refused(f"the plan was not certified: {reason}.", "Please report this question; nothing was charged.")
 
 
-def too_much_on_texts() -> Refused:
-    return Refused(
-        "the question works so much on long texts that one row could be told by the time it takes.",
-        "Declare a smaller longest= for the texts, or ask for fewer functions and patterns of them.",
-    )
-
-
-def too_much_written() -> Refused:
-    return Refused(
-        "the question is too large: written out in full, its expressions repeat themselves too often.",
-        "Nest functions and divisions less deep, or ask several questions.",
-    )
+def too_much_work(why: str, instead: str) -> Refused:
+    return Refused(f"the question is too large: {why}.", instead)
 
 
 def spend_too_small(shown: str) -> UsageError:

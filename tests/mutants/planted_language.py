@@ -78,12 +78,12 @@ LANGUAGE = (
         (WORK,),
     ),
     Mutant(
-        "roots-never-missing",
+        "powers-never-nan",
         "plan/kinds.py",
         "return FUNCTIONS[name].nan",
         "return False",
         "NaN of a power reaches branches and functions that do not expect it: it is compared as the largest number",
-        (WORK, "tests/engines/test_reference.py"),
+        (WORK,),
     ),
     Mutant(
         "centre-between-steps",

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import assert_never
 
-from sfumato.errors import too_much_on_texts, too_much_written
+from sfumato.errors import too_much_work
 from sfumato.plan.counting import Counted, Counting, SumInCell
 from sfumato.plan.expressions import (
     AllOf,
@@ -60,6 +60,9 @@ from sfumato.schema.unit import Row
 MOST_NODES = 1_500  # so many are planned and run on one row in about 50 ms
 MOST_WORK = 3_000_000  # nanoseconds, as measured: below the first tick, with some room
 
+FLATTER = "Nest functions and divisions less deep, or ask several questions."
+SHORTER = "Declare a smaller longest= for the texts, or ask for fewer functions and patterns of them."
+
 # How often SQL holds a value: to clamp it to a lattice, to put it into a cell, or into a cell of magnitudes.
 ON_LATTICE, IN_CELL, IN_MAGNITUDE, IN_STEPS = 4, 4, 5, 4
 # How often it holds the number of a cell, or the place in a range, where that is not a column yet.
@@ -90,9 +93,9 @@ def check_work(countings: tuple[Counting, ...], schema: Schema) -> None:
     """Refuse the countings of a plan that together are more than one question may be: see the claim above."""
     found = total(work_of(counting, schema) for counting in countings)
     if found.nodes > MOST_NODES:
-        raise too_much_written()
+        raise too_much_work("written out in full, its expressions repeat themselves too often", FLATTER)
     if found.row > MOST_WORK:
-        raise too_much_on_texts()
+        raise too_much_work("one row with long texts could be told by the time that it takes", SHORTER)
 
 
 def total(works: Iterator[Work]) -> Work:
