@@ -83,15 +83,15 @@ def _dear_rows() -> Report:
     report = Report(f"What one row of 1,000 letters adds: {READERS:,} rows, {DEAREST} answers each")
     for name, question in (("capitals of joined texts", _capitals), ("nested roots", _roots)):
         inside, _ = _measured(lambda round_, ask=question: ask(round_, 8), _letters, DEAREST)
-        report.add(f"{name}: without the row", statistics.median(inside[False]) / 1e6, "ms")
-        report.add(f"{name}: what the row adds", _added(inside), "ms", at_most=5)
+        report.add(f"{name}: with a short text", statistics.median(inside[False]) / 1e6, "ms")
+        report.add(f"{name}: what her letters add", _added(inside), "ms", at_most=5)
     allowed = work.MOST_NODES, work.MOST_WORK
     work.MOST_NODES = work.MOST_WORK = 10**12
     try:
         inside, _ = _measured(lambda round_: _capitals(round_, 200), _letters, DEAREST)
     finally:
         work.MOST_NODES, work.MOST_WORK = allowed
-    report.add("twin: capitals without the budget: what the row adds", _added(inside), "ms", at_least=5)
+    report.add("twin: capitals without the budget: what her letters add", _added(inside), "ms", at_least=5)
     return report
 
 

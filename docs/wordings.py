@@ -81,10 +81,6 @@ SAMPLES: dict[str, tuple[Any, ...]] = {
     "bounds_too_wide": ("SUM(income * 1e100 * 1e100 * 1e100)",),
     "duplicate_output": ("n",),
     "plan_refused": ("an aggregate is constant",),
-    "too_much_work": (
-        "one row with long texts could be told by the time that it takes",
-        "Declare a smaller longest= for the texts, or ask for fewer functions and patterns of them.",
-    ),
     "spend_too_small": ("1e-99",),
     "over_budget": ("0.5", "the table", "0.2", "3"),
     "ledger_differs": ("the table", "people", "persons"),

@@ -53,7 +53,6 @@ SAMPLES: dict[str, tuple[Any, ...]] = {
     "session_closed": (),
     "duplicate_output": ("n",),
     "plan_refused": ("it measures nothing",),
-    "too_much_work": ("its expressions repeat themselves too often", "Ask several questions."),
     "spend_too_small": ("1e-30",),
     "over_budget": ("0.5", '"hospital"', "0.2", "3"),
     "ledger_needed": (),

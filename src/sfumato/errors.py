@@ -291,10 +291,6 @@ def plan_refused(reason: str) -> Refused:
     return Refused(f"the plan was not certified: {reason}.", "Please report this question; nothing was charged.")
 
 
-def too_much_work(why: str, instead: str) -> Refused:
-    return Refused(f"the question is too large: {why}.", instead)
-
-
 def spend_too_small(shown: str) -> UsageError:
     return UsageError(f"spend={shown} is too small to buy any answer.", "Spend more, e.g. spend=0.1.")
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import assert_never
 
-from sfumato.errors import too_much_work
+from sfumato.errors import not_supported
 from sfumato.plan.counting import Counted, Counting, SumInCell
 from sfumato.plan.expressions import (
     AllOf,
@@ -93,9 +93,9 @@ def check_work(countings: tuple[Counting, ...], schema: Schema) -> None:
     """Refuse the countings of a plan that together are more than one question may be: see the claim above."""
     found = total(work_of(counting, schema) for counting in countings)
     if found.nodes > MOST_NODES:
-        raise too_much_work("written out in full, its expressions repeat themselves too often", FLATTER)
+        raise not_supported("a question whose expressions, written out in full, repeat themselves too often,", FLATTER)
     if found.row > MOST_WORK:
-        raise too_much_work("one row with long texts could be told by the time that it takes", SHORTER)
+        raise not_supported("so much work on long texts that one row could be told by its time", SHORTER)
 
 
 def total(works: Iterator[Work]) -> Work:
