@@ -3,7 +3,8 @@
 The attacker sees how long each answer took and names the table. `advantage` is how much more often than a coin the best
 threshold on the times is right; chance alone stays below the limit all but once in a million runs. The first twin lets
 DuckDB filter inside the scan, as it does by default: it then skips the blocks of rows where nobody fits. The second
-keeps texts however long they are: whoever wrote a book into a cell is found by the time it takes to work on it.
+keeps texts however long they are: whoever wrote a book into a cell is found by the time it takes to work on it. The
+third lets a question work on one row as much as it likes.
 """
 
 import math
@@ -22,13 +23,17 @@ import sfumato.session
 from benchmarks.measure import Report
 from sfumato.engines.duckdb import canonical, engine
 from sfumato.engines.ticks import next_tick
+from sfumato.plan import work
 
 ROWS = 2_000_000
 ANSWERS = 300
 OUTLIER = 119
 READERS, READINGS = 20_000, 100
 BOOK = 3_000_000
+DEAREST = 40
 DEPTH = 9  # brackets may be nested thirty deep
+
+Times = dict[bool, list[int]]
 
 
 def run() -> list[Report]:
@@ -48,7 +53,7 @@ def run() -> list[Report]:
         engine.DISTRUSTED = trusted
     report.add("twin: advantage from the engine's own time", _advantage(inside), "", at_least=chance)
     report.add("twin: advantage from the time of the answer", _advantage(outside), "")
-    return [report, _long_texts()]
+    return [report, _long_texts(), _dear_rows()]
 
 
 def _long_texts() -> Report:
@@ -71,6 +76,47 @@ def _long_texts() -> Report:
     report.add("scanned in place: what one such cell adds", more / 1e6 / (BOOK / 1e6), "ms/MB")
     report.add("scanned in place: advantage from the time of the answer", _advantage(outside), "")
     return report
+
+
+def _dear_rows() -> Report:
+    """The dearest questions that are allowed, on the dearest row; the twin lets anything be asked."""
+    report = Report(f"What one row of 1,000 letters adds: {READERS:,} rows, {DEAREST} answers each")
+    for name, question in (("capitals of joined texts", _capitals), ("nested roots", _roots)):
+        inside, _ = _measured(lambda round_, ask=question: ask(round_, 8), _letters, DEAREST)
+        report.add(f"{name}: with a short text", statistics.median(inside[False]) / 1e6, "ms")
+        report.add(f"{name}: what her letters add", _added(inside), "ms", at_most=5)
+    allowed = work.MOST_NODES, work.MOST_WORK
+    work.MOST_NODES = work.MOST_WORK = 10**12
+    try:
+        inside, _ = _measured(lambda round_: _capitals(round_, 200), _letters, DEAREST)
+    finally:
+        work.MOST_NODES, work.MOST_WORK = allowed
+    report.add("twin: capitals without the budget: what her letters add", _added(inside), "ms", at_least=5)
+    return report
+
+
+def _added(times: Times) -> float:
+    return (statistics.median(times[True]) - statistics.median(times[False])) / 1e6
+
+
+def _letters(folder: Path, present: bool) -> sf.Session:
+    table = _notes(False).to_pydict()
+    table["note"][READERS // 2] = "é" * 1000 if present else "a few words"
+    return _asked(pa.table(table), folder / f"{present}")
+
+
+def _capitals(round_: int, many: int) -> str:
+    """Of sixteen texts put together, in a sub-query so that they are put together once."""
+    asked = " OR ".join(f"UPPER(m) = 'q{place}'" for place in range(many))
+    joined = f"CASE WHEN age > {90 + round_ % 29} THEN CONCAT({', '.join(['note'] * 16)}) END AS m"
+    return f"SELECT COUNT(*) AS n FROM (SELECT {joined} FROM people) AS s WHERE {asked}"
+
+
+def _roots(round_: int, deep: int) -> str:
+    return (
+        f"SELECT COUNT(*) AS n FROM people WHERE CASE WHEN age > {90 + round_ % 29} "
+        f"THEN {'SQRT(' * deep}LENGTH(note){')' * deep} END = 7"
+    )
 
 
 def _work_per_text() -> float:
@@ -122,9 +168,6 @@ def _asked(source: object, place: Path) -> sf.Session:
         budget=sf.Budget(10**6),
         ledger=place.with_name(f"{place.name}.ledger"),
     )
-
-
-Times = dict[bool, list[int]]
 
 
 def _measured(

@@ -45,8 +45,8 @@ PROMISED: Mapping[Part, Promise] = MappingProxyType(
         "book": Promise("The book of the ledger", "half an hour", 30, "no file makes the ledger forget what was spent"),
         "language": Promise(
             "The counting language",
-            "two hours",
-            120,
+            "two hours and ten minutes",
+            130,
             "one unit moves the integers of a plan by at most what was certified, and no row can make a question fail",
         ),
         "tables": Promise(
@@ -164,9 +164,10 @@ RING = (
     Trusted(
         "plan/expressions.py", "language", 8, "Does every expression show all it is made of? Is every pattern short?"
     ),
-    Trusted("plan/functions.py", "language", 3, "Is every function total, and are its constants bounded?"),
+    Trusted("plan/functions.py", "language", 4, "Is every function total, and are its constants bounded?"),
     Trusted("plan/totality.py", "language", 8, "Does every node take what its SQL needs? How long can a text become?"),
-    Trusted("plan/kinds.py", "language", 2, "Is what an engine takes for a number one?"),
+    Trusted("plan/work.py", "language", 8, "Is every copy in the SQL counted, and every character that one row pays?"),
+    Trusted("plan/kinds.py", "language", 3, "Is what an engine takes for a number one?"),
     Trusted("plan/lattice.py", "language", 3, "Are lattice bounds rounded outward and below 2³¹?"),
     Trusted("plan/sources.py", "language", 13, "Does every source keep the person? When is a row a person?"),
     Trusted("plan/caps.py", "language", 2, "Is L2² the largest that so many rows in so many groups can make?"),

@@ -82,7 +82,7 @@ def test_a_part_promises_in_words_what_it_promises_in_minutes() -> None:
     words = {
         "half an hour": 30,
         "an hour": 60,
-        "two hours": 120,
+        "two hours and ten minutes": 130,
         "twenty minutes": 20,
         "twenty minutes each at most": 20,
     }

@@ -7,6 +7,7 @@ NODES, SOURCES, PARTS = "tests/plan/test_nodes.py", "tests/plan/test_sources.py"
 TOTAL, CAPS = "tests/plan/test_total.py", "tests/engines/test_caps.py"
 RELATIONS = "tests/engines/test_relations.py::test_a_persons_rows_multiply_to_the_square_of_max_rows_at_most"
 ENGINES = "tests/contract/test_engines.py"
+WORK = "tests/plan/test_work.py"
 FAILURES = "tests/session/test_failures.py"
 
 LANGUAGE = (
@@ -53,6 +54,38 @@ LANGUAGE = (
         'return "text" if not isinstance(values[0], int) else "number"',
         "true and false are compared with numbers, and the engine fails on the rows it meets",
         (TOTAL,),
+    ),
+    Mutant(
+        "copies-of-nullif-forgotten",
+        "plan/work.py",
+        "return 2 if may_be_nan(node, self._schema) else 1",
+        "return 1",
+        "nested rests and quotients are planned for minutes, and one row of them takes seconds",
+        (WORK,),
+    ),
+    Mutant(
+        "capitals-for-nothing",
+        "plan/functions.py",
+        '"in capitals", price=12)',
+        '"in capitals", price=0)',
+        "a row with a thousand letters beyond ASCII takes seconds longer: the time tells that it is there",
+        (WORK,),
+    ),
+    Mutant(
+        "each-counting-for-itself",
+        "plan/work.py",
+        "found = total(work_of(counting, schema) for counting in countings)",
+        "found = max((work_of(counting, schema) for counting in countings), key=lambda each: each.row)",
+        "a question of a hundred measures makes one row a hundred times as dear",
+        (WORK,),
+    ),
+    Mutant(
+        "powers-never-nan",
+        "plan/kinds.py",
+        "return FUNCTIONS[name].nan",
+        "return False",
+        "NaN of a power reaches branches and functions that do not expect it: it is compared as the largest number",
+        (WORK,),
     ),
     Mutant(
         "centre-between-steps",

@@ -19,6 +19,7 @@ from sfumato.plan.expressions import Column
 from sfumato.plan.functions import FUNCTIONS
 from sfumato.plan.nodes import Magnitudes
 from sfumato.plan.totality import LONGEST_MADE
+from sfumato.plan.work import MOST_NODES, MOST_WORK
 from sfumato.query import bind_calls, sql, sql_calls, sql_expressions, sql_sources
 from sfumato.query.bind_functions import MOST_PARTS
 from sfumato.query.sql_instead import FUNCTIONS_INSTEAD, KINDS, PARTS
@@ -220,6 +221,8 @@ def test_the_limits_of_the_page_are_those_of_the_code() -> None:
         "brackets after words that are no function of this page, one inside another": f"{sql.MOST_CALLS} levels",
         "`JOIN` words, and casts (`::`)": f"{sql.MOST_JOINS} each",
         "nodes of a question, as it stands in the plan": f"{sql.MOST_NODES:,}",
+        "operators of its SQL, each copy counted": f"{MOST_NODES:,}",
+        "work of one row on texts and operators, by declared lengths": f"{MOST_WORK:,} ns",
         "groups": f"{MOST_GROUPS:,}",
         "groups times the bins of `HISTOGRAM`, the points of `CDF` or the values of `MODE`": f"{MOST_GROUPS:,}",
         "groups of `SUM` and `AVG` whose bounds are found": "{:,} of whole numbers, {:,} of others".format(

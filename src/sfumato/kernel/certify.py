@@ -43,6 +43,7 @@ from sfumato.plan.nodes import (
 )
 from sfumato.plan.sources import derive
 from sfumato.plan.totality import check, known
+from sfumato.plan.work import check_work
 from sfumato.schema.allow import Family
 from sfumato.schema.columns import plain_text
 from sfumato.schema.table import Schema
@@ -110,7 +111,8 @@ def certify(plan: Plan, schema: Schema, currency: Currency) -> Certified:
     """Derive sensitivity, mechanism and cost of every release of the plan, or refuse.
 
     Claim: releasing each measure's integers through its mechanism costs at most `cost` for the schema's unit,
-    adding or removing one. No expression of the plan fails on any row of any table (`plan.totality`).
+    adding or removing one. No expression of the plan fails on any row of any table (`plan.totality`),
+    and what one row adds to the work of an engine is bounded (`plan.work`).
     Proof: docs/proofs/contribution-bounding.md
     """
     if plan.unit != schema.unit:
@@ -128,6 +130,7 @@ def certify(plan: Plan, schema: Schema, currency: Currency) -> Certified:
     made = countings(plan)
     for counting in made:
         _check_counting(counting, derive(counting.source, schema))
+    check_work(made, schema)
     counted = {place: counting for counting in made for place in counting.measures}
     releases = tuple(_release(measure, counted[place], plan, currency) for place, measure in enumerate(plan.measures))
     selection = _selection(plan, currency)

@@ -5,7 +5,6 @@ constants and as many arguments as engines can write; that its parts are of the 
 """
 
 from collections.abc import Iterator
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
@@ -286,8 +285,8 @@ def columns_in(node: Expression | Condition) -> list[str]:
     return [each.name for each in inside(node) if isinstance(each, Column)]
 
 
-def size(node: Expression | Condition, twice: AbstractSet[str]) -> int:
-    """The number of nodes written out in full, where the arguments of some functions are written twice.
+def size(node: Expression | Condition) -> int:
+    """The number of nodes written out in full.
 
     Nodes are shared in a plan, so it may be far larger than the memory it takes; each is looked at once.
     """
@@ -295,8 +294,7 @@ def size(node: Expression | Condition, twice: AbstractSet[str]) -> int:
 
     def count(inner: Expression | Condition) -> int:
         if id(inner) not in known:
-            factor = 2 if isinstance(inner, Call) and inner.name in twice else 1
-            known[id(inner)] = 1 + factor * sum(count(part) for part in parts(inner))
+            known[id(inner)] = 1 + sum(count(part) for part in parts(inner))
         return known[id(inner)]
 
     return count(node)

@@ -28,13 +28,20 @@ UNITS = ("year", "month", "day")
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """`more` arguments of the last kind may follow; `twice` says that its SQL repeats its arguments."""
+    """`more` arguments of the last kind may follow.
+
+    `copies` is how often its SQL holds each argument, at most, when every nullif is written as the CASE it stands for;
+    once if nothing is said, and the last number is for all that follow. `nan` says that it may give NaN though no
+    argument is. `price` is how many nanoseconds an engine took for a character, at most (docs/decisions/0008).
+    """
 
     takes: tuple[Takes, ...]
     gives: Kind | Literal["same"]
     meaning: str
     more: bool = False
-    twice: bool = False
+    copies: tuple[int, ...] = (1,)
+    nan: bool = False
+    price: int = 0
 
     def taken(self, count: int) -> tuple[Takes, ...] | None:
         """What each of so many arguments has to be; None if it does not take so many."""
@@ -42,6 +49,10 @@ class Function:
         if missing < 0 or (missing > 0 and not self.more):
             return None
         return self.takes + self.takes[-1:] * missing
+
+    def copied(self, count: int) -> tuple[int, ...]:
+        """How often each of so many arguments stands in its SQL."""
+        return (self.copies + self.copies[-1:] * count)[:count]
 
 
 FUNCTIONS: Mapping[FunctionName, Function] = MappingProxyType(
@@ -55,44 +66,50 @@ FUNCTIONS: Mapping[FunctionName, Function] = MappingProxyType(
         "FLOOR": Function(("number",), "number", "the next whole number below"),
         "CEIL": Function(("number",), "number", "the next whole number above"),
         "SIGN": Function(("number",), "number", "−1, 0 or 1"),
-        "LEAST": Function(("number",), "number", "the smallest; NULL if any is", more=True, twice=True),
-        "GREATEST": Function(("number",), "number", "the largest; NULL if any is", more=True, twice=True),
-        "SQRT": Function(("number",), "number", "the square root; NULL below 0", twice=True),
+        "LEAST": Function(("number",), "number", "the smallest; NULL if any is", more=True, copies=(2,)),
+        "GREATEST": Function(("number",), "number", "the largest; NULL if any is", more=True, copies=(2,)),
+        "SQRT": Function(("number",), "number", "the square root; NULL below 0", copies=(2,)),
         "LN": Function(
             ("number",),
             "number",
             "the natural logarithm; NULL at 0 and below",
-            twice=True,
+            copies=(2,),
         ),
         "LOG10": Function(
             ("number",),
             "number",
             "the logarithm to base 10; NULL at 0 and below",
-            twice=True,
+            copies=(2,),
         ),
         "EXP": Function(("number",), "number", "e to the power of x"),
         "POWER": Function(
             ("number", "exponent"),
             "number",
             f"x to a constant power from −{LARGEST_POWER} to {LARGEST_POWER}; NULL where it has no value",
+            copies=(2, 1),
+            nan=True,
         ),
         "MOD": Function(
             ("number", "divisor"),
             "number",
             "what is left when x is divided by a constant, with the sign of x",
+            nan=True,
         ),
-        "UPPER": Function(("text",), "text", "in capitals"),
-        "LOWER": Function(("text",), "text", "in small letters"),
-        "TRIM": Function(("text",), "text", "without blanks at both ends"),
-        "LENGTH": Function(("text",), "number", "the number of characters"),
+        "UPPER": Function(("text",), "text", "in capitals", price=12),
+        "LOWER": Function(("text",), "text", "in small letters", price=12),
+        "TRIM": Function(("text",), "text", "without blanks at both ends", price=7),
+        "LENGTH": Function(("text",), "number", "the number of characters", price=2),
         "SUBSTRING": Function(
-            ("text", "place", "length"), "text", "so many characters from a place on, the first is 1"
+            ("text", "place", "length"), "text", "so many characters from a place on, the first is 1", price=4
         ),
-        "LEFT": Function(("text", "length"), "text", "the first so many characters"),
-        "RIGHT": Function(("text", "length"), "text", "the last so many characters"),
-        "CONCAT": Function(("text",), "text", "texts one after the other; NULL if any is", more=True),
+        "LEFT": Function(("text", "length"), "text", "the first so many characters", price=4),
+        "RIGHT": Function(("text", "length"), "text", "the last so many characters", price=4),
+        "CONCAT": Function(("text",), "text", "texts one after the other; NULL if any is", more=True, price=2),
         "REPLACE": Function(
-            ("text", "constant", "constant"), "text", "a constant text replaced by another that is no longer"
+            ("text", "constant", "constant"),
+            "text",
+            "a constant text replaced by another that is no longer",
+            price=13,
         ),
         "YEAR": Function(("date",), "number", "the year"),
         "QUARTER": Function(("date",), "number", "1 to 4"),
@@ -109,9 +126,9 @@ FUNCTIONS: Mapping[FunctionName, Function] = MappingProxyType(
             ("unit", "date", "date"),
             "number",
             f"how many ends of a {', '.join(UNITS[:-1])} or day lie between the first date and the second",
-            twice=True,
+            copies=(1, 2, 2),
         ),
-        "COALESCE": Function(("same",), "same", "the first that is not NULL", more=True),
-        "NULLIF": Function(("same", "same"), "same", "x, but NULL where it equals y"),
+        "COALESCE": Function(("same",), "same", "the first that is not NULL", more=True, price=1),
+        "NULLIF": Function(("same", "same"), "same", "x, but NULL where it equals y", copies=(2, 1), price=1),
     }
 )

@@ -1,4 +1,4 @@
-"""Whether an expression is a number, a text or a date."""
+"""Whether an expression is a number, a text or a date, and whether it may be a number that is none (NaN)."""
 
 from typing import assert_never
 
@@ -26,6 +26,28 @@ def kind_of(value: Expression, schema: Schema) -> Kind:
             return kind_of(branches[0][1], schema)
         case _:
             assert_never(value)
+
+
+def may_be_nan(value: Expression, schema: Schema) -> bool:
+    """Whether a value may be NaN before it is made NULL.
+
+    Claim: where this is False the value is NULL or a number. Needs: functions and branches get no NaN, as engines write
+    them. Proof: a column may hold NaN if it is of doubles. Sums, products and quotients may be NaN (as inf - inf);
+    a sign changes nothing. Roots, logarithms, powers of e, rounding, and the larger or smaller of numbers are numbers
+    wherever they have a value, infinity included; MOD and POWER are not (inf % 3, (-1)^0.5). Branches are numbers
+    already, and lengths and parts of dates are whole.
+    """
+    match value:
+        case Column(name=name):
+            return isinstance(schema.columns[name], Float)
+        case Arithmetic():
+            return True
+        case Negative(operand=operand):
+            return may_be_nan(operand, schema)
+        case Call(name=name):
+            return FUNCTIONS[name].nan
+        case _:
+            return False
 
 
 def declared_kind(declared: Declared) -> Kind:

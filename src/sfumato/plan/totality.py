@@ -8,12 +8,12 @@ Proof (kinds): by induction over the closed `match`. The SQL of a node fails on 
 than it is written for (then the engine casts, and a cast fails on the rows that do not fit), or a value outside of its
 function's domain. The first is excluded because every part has the kind that the node takes, and within a kind
 `sql.expressions` casts by TRY_CAST to DOUBLE alone; the second because domains are kept by constants (checked when
-a node is made) or by the CASE, NULLIF and IEEE arithmetic of `sql.functions`.
+a node is made) or by the CASE, NULLIF and IEEE arithmetic of `sql.phrases`.
 Proof (length), in characters: a column is as long as declared, or as what it was made of. A constant is as long as it
 is. UPPER and LOWER map character by character, to one (tests/plan/test_totality.py goes through all of Unicode); TRIM,
 SUBSTRING, LEFT and RIGHT give a part; CASE, COALESCE and NULLIF give one of their parts; CONCAT adds. REPLACE puts new
 in the place of k pieces of old that do not overlap: n + k(new - old) with k · old <= n, so at most n · max(1, new/old).
-Numbers and days never become texts.
+Numbers and days never become texts. How often a row pays for a text of such a length is `plan.work`'s.
 """
 
 from dataclasses import dataclass
@@ -56,9 +56,9 @@ class Derived:
     longest: int = 0
 
 
-def known(value: Expression, schema: Schema) -> Derived:
-    """What is known of a value, or Refused: see the claim above."""
-    return _value(value, schema, {}, LONGEST_MADE)
+def known(value: Expression, schema: Schema, seen: "Seen | None" = None) -> Derived:
+    """What is known of a value, or Refused: see the claim above. `seen` is of the same schema, and is added to."""
+    return _value(value, schema, {} if seen is None else seen, LONGEST_MADE)
 
 
 def check(condition: Condition, schema: Schema) -> None:

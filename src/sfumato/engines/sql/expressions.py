@@ -24,7 +24,7 @@ from sfumato.plan.expressions import (
     String,
 )
 from sfumato.plan.functions import FUNCTIONS, Kind, Takes
-from sfumato.plan.kinds import kind_of
+from sfumato.plan.kinds import kind_of, may_be_nan
 from sfumato.plan.lattice import Lattice
 from sfumato.plan.nodes import Grid, Key, ListedKey, Magnitudes
 from sfumato.schema.columns import Float
@@ -43,7 +43,7 @@ class Writer:
     def value(self, node: Expression) -> str:
         """The value of a row, NULL for NaN."""
         written = self._written(node)
-        return f"nullif({written}, {self.dialect.NAN})" if self.is_real(node) else written
+        return f"nullif({written}, {self.dialect.NAN})" if may_be_nan(node, self._schema) else written
 
     def on_lattice(self, node: Expression, lattice: Lattice) -> str:
         """Clamped to the lattice and rounded to it. NaN is above infinity here and so falls through.
@@ -190,7 +190,9 @@ class Writer:
         """A number as a DOUBLE that is not NaN: functions and branches see no other."""
         if kind != "number":
             return self._written(node)
-        return f"nullif({self._written(node)}, {self.dialect.NAN})" if self.is_real(node) else self._double(node)
+        if may_be_nan(node, self._schema):
+            return f"nullif({self._written(node)}, {self.dialect.NAN})"
+        return self._written(node) if self.is_real(node) else self._double(node)
 
     def _double(self, node: Expression) -> str:
         return self.dialect.to_double(self._written(node))
