@@ -27,7 +27,7 @@ from docs.wordings import wordings_page
 from sfumato import errors
 from sfumato.cli.main import COMMANDS, app
 from sfumato.ledger.history import Charge
-from sfumato.ledger.ledger import Balance
+from sfumato.ledger.balance import Balance
 from sfumato.ledger.terms import Amount
 from sfumato.query.explain import Explanation, Step
 

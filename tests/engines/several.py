@@ -28,7 +28,7 @@ from sfumato.plan.sources import (
     number_between,
 )
 from sfumato.schema.columns import Category, Float, Int, Text
-from sfumato.schema.columns import Column as Declared
+from sfumato.schema.columns import Declared
 from sfumato.schema.others import Lookup as Public
 from sfumato.schema.others import Table
 from sfumato.schema.table import Schema

@@ -48,7 +48,7 @@ from sfumato.query.bind_expressions import bind_value
 from sfumato.query.bind_keys import bind_key
 from sfumato.query.sql import parse
 from sfumato.schema.columns import Category, Date, Float, Int, Text
-from sfumato.schema.columns import Column as Declared
+from sfumato.schema.columns import Declared
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person, Row
 from tests.engines.brute_force import twin

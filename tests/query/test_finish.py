@@ -13,7 +13,7 @@ import sfumato as sf
 from sfumato.errors import MissingExtra, UsageError
 from sfumato.kernel.gate import Receipt, Release, release
 from sfumato.kernel.mechanisms.additive import DiscreteGaussian
-from sfumato.ledger.ledger import Balance
+from sfumato.ledger.balance import Balance
 from sfumato.ledger.terms import Amount
 from sfumato.query import outputs
 from sfumato.query import picture as pictures

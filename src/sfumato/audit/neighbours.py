@@ -23,7 +23,7 @@ from sfumato.query.allocate import allocate
 from sfumato.query.bind import bind
 from sfumato.query.rewrite import rewrite
 from sfumato.query.sql import parse
-from sfumato.schema.columns import Column
+from sfumato.schema.columns import Declared
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person, Row, Unit
 
@@ -64,7 +64,7 @@ def sensitivity(
     query: str | Callable[[Any], Any],
     table: Any,
     *,
-    columns: Mapping[str, Column] | None = None,
+    columns: Mapping[str, Declared] | None = None,
     unit: Unit | None = None,
     name: str = "data",
 ) -> Sensitivities:

@@ -29,14 +29,14 @@ from sfumato.query.allocate import allocate
 from sfumato.query.bind import bind
 from sfumato.query.rewrite import rewrite
 from sfumato.query.sql import parse
-from sfumato.schema.columns import Category, Column, Float, Int
+from sfumato.schema.columns import Category, Declared, Float, Int
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person, Row, Unit
 
 Emit = Callable[[Plan, Schema], str]
 Entries = Sequence[Sequence[Entry]]
 
-COLUMNS: dict[str, Column] = {
+COLUMNS: dict[str, Declared] = {
     "x": Float(-2, 5),
     "n": Int(0, 9),
     "g": Category(["a", "b", "c"]),

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from sfumato.cli.output import Format, as_csv, as_json, as_table, write
-from sfumato.session import open_policy
+from sfumato.protected import Protected
 
 app = typer.Typer(add_completion=False)
 
@@ -19,8 +19,8 @@ def history(
     output: Annotated[Path | None, typer.Option(help="Write to this file instead of the screen.")] = None,
 ) -> None:
     """List every charge of every analyst, oldest first; for the owner."""
-    with open_policy(policy) as session:
-        charges = session.ledger.history()
+    with Protected.open(policy) as owned:
+        charges = owned.history()
     if format is Format.json:
         columns = ("entry", "when", "analyst", "spend", "digest", "releases", "request")
         write(as_json([{name: getattr(charge, name) for name in columns} for charge in charges]), output)

@@ -85,9 +85,10 @@ class CertifiedRelease:
 
 @dataclass(frozen=True, slots=True)
 class Certified:
-    """A plan the kernel will answer, one release a measure, with what it costs in all."""
+    """A plan the kernel will answer, one release a measure, with what it costs in all, for the schema it was read with."""
 
     plan: Plan
+    schema: Schema
     releases: tuple[CertifiedRelease, ...]
     cost: Cost
     digest: str
@@ -132,10 +133,10 @@ def certify(plan: Plan, schema: Schema, currency: Currency) -> Certified:
     total = sum((_price(release, currency) for release in releases), Fraction(0))
     selection = _selection(plan, currency)
     if selection is None:
-        return Certified(plan, releases, Cost(currency, total), plan.digest())
+        return Certified(plan, schema, releases, Cost(currency, total), plan.digest())
     # (ε, δ)-DP is δ-approximate ε²/2-zCDP.
     cost = Cost(currency, total + selection.epsilon**2 / 2, selection.delta)
-    return Certified(plan, releases, cost, plan.digest(), selection)
+    return Certified(plan, schema, releases, cost, plan.digest(), selection)
 
 
 def _selection(plan: Plan, currency: Currency) -> KeySelection | None:

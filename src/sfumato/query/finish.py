@@ -8,7 +8,7 @@ from typing import Any
 from sfumato.errors import missing_extra, out_of_range
 from sfumato.kernel.certify import Certified, Mechanism
 from sfumato.kernel.gate import Release, Table
-from sfumato.ledger.ledger import Balance
+from sfumato.ledger.balance import Balance
 from sfumato.ledger.terms import Amount
 from sfumato.plan.nodes import ListedKey, OpenKey, Plan, RangeKey
 from sfumato.plots.page import write_page

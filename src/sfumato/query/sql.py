@@ -239,6 +239,11 @@ def one_statement(text: str) -> exp.Expr:
     return found[0]
 
 
+def words(text: str) -> list[str]:
+    """The words and signs of a text as they were typed, without remarks. Needs: a text that was taken apart before."""
+    return [text[token.start : token.end + 1] for token in sqlglot.tokenize(text)]
+
+
 def _check_depth(tokens: list[Token]) -> None:
     """Refuse what nests too deep, before the parser, some of whose rules take twice as long for each level."""
     run = joins = casts = 0

@@ -6,11 +6,12 @@ parser saw, so that no remark, quote or bracket of it survives into the whole.
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from sqlglot import exp
 
 from sfumato.errors import Refused, too_deep
-from sfumato.query.sql import one_statement, parse
+from sfumato.query.sql import one_statement, parse, words
 from sfumato.query.sql_expressions import DEEPEST
 from sfumato.query.wordings import part_not_text, part_refused
 
@@ -58,3 +59,20 @@ def written_name(name: str, what: str) -> str:
         if read is not None and (read.table, read.selected[0].name) == (name, name):
             return name
     return '"' + name.replace('"', '""') + '"'
+
+
+@lru_cache(maxsize=256)
+def written_back(text: str) -> str:
+    """A question in one line, without remarks, as the parser saw it.
+
+    Claim: parsed again it is the same question. What the parser would write otherwise is written word by word.
+    Needs: a text that `parse` takes.
+    """
+    meant = parse(text)
+    for written in (one_statement(text).sql(comments=False), " ".join(words(text))):
+        try:
+            if parse(written) == meant:
+                return written
+        except Refused:
+            pass
+    return text

@@ -4,6 +4,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from threading import Lock
 from typing import Any, TypeVar
@@ -17,6 +18,7 @@ from sfumato.engines.duckdb.further_tables import load_beside
 from sfumato.engines.duckdb.sources import describe, load
 from sfumato.engines.duckdb.watchdog import at_most
 from sfumato.engines.sql.functions import text
+from sfumato.engines.ticks import SHORTEST_NS
 from sfumato.errors import engine_failed, session_closed, session_of_another_process
 from sfumato.schema.limits import Limits
 from sfumato.schema.table import Schema
@@ -37,6 +39,7 @@ class DuckDBEngine:
     """One private table: most sources are copied in at the start, Parquet and DuckDB files are scanned in place."""
 
     dialect = "duckdb"
+    shortest_tick = SHORTEST_NS
 
     def __init__(
         self,
@@ -77,6 +80,10 @@ class DuckDBEngine:
             raise session_of_another_process()
         found = "\n".join(table.version(self._execute) for table in self._tables)
         return found if self._named is None else f"{NAMED}{self._named}"
+
+    def slot(self) -> AbstractContextManager[None]:
+        """A place to run in, taken before anything is charged. There is one connection, which waits by itself."""
+        return nullcontext()
 
     def run(self, sql: str) -> list[tuple[Any, ...]]:
         """The rows of a query; a failure, of whatever cause, has one text and says nothing about the data."""
