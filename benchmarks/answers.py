@@ -44,7 +44,7 @@ def _engine(path: Path, folder: Path) -> Report:
     person = sf.protect(path, table="people", unit=unit, columns=COLUMNS, budget=budget, ledger=folder / "who.ledger")
     keys = "SELECT zip, COUNT(*) FROM people GROUP BY zip"
     spends = numbers(1)
-    (part,) = parts(person._prepare(keys, 1).certified.plan)
+    (part,) = parts(person._prepare(keys, 1).planned[0].certified.plan)
     bounded = emit(part.plan, person.schema).replace('FROM "people"', f"FROM '{path}'")
     seconds = medians(
         {

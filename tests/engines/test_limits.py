@@ -16,7 +16,7 @@ import pyarrow.parquet
 import pytest
 
 import sfumato as sf
-import sfumato.session
+import sfumato.door
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.duckdb.watchdog import at_most
 from sfumato.engines.ticks import SHORTEST_NS, STEPS_A_DOUBLING, TICKS_NS, leaving_at_a_tick, next_tick
@@ -104,7 +104,7 @@ def test_a_failure_at_a_limit_keeps_its_charge(open_crowd: Open, monkeypatch: py
     session = open_crowd(limits=sf.Limits("64 MB", 1))
     for number, (sql, age) in enumerate(((ENDLESS, 30), (GREEDY, 31)), start=1):
         with monkeypatch.context() as changed:
-            changed.setattr(sfumato.session, "emit", lambda *_, sql=sql: sql)
+            changed.setattr(sfumato.door, "emit", lambda *_, sql=sql: sql)
             with pytest.raises(EngineFailed, match="The charge stands"):
                 session.ask(f"{COUNT} WHERE age > {age}", spend=0.5)
         assert len(session.history()) == number

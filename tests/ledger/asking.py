@@ -1,6 +1,7 @@
 """A small private table on disk and sessions on it, for processes that tests start, trace and kill."""
 
 import os
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 import pyarrow as pa
@@ -30,8 +31,13 @@ def open_session(folder: Path) -> sf.Session:
 class InstantEngine:
     """Counts 200 rows without looking, so that a process spends its short life in the ledger."""
 
+    shortest_tick = 1
+
     def version(self) -> str:
         return "v1"
+
+    def slot(self) -> AbstractContextManager[None]:
+        return nullcontext()
 
     def run(self, sql: str) -> list[tuple[int, int]]:
         return [(0, 200)]
@@ -43,7 +49,7 @@ class InstantEngine:
 def open_instantly(folder: Path) -> sf.Session:
     schema = Schema("people", sf.Person("user_id", max_rows=1), {"age": sf.Int(17, 90)})
     ledger = Ledger(folder / "people.ledger", schema=schema, budget=BUDGET)
-    return sf.Session(schema, BUDGET, InstantEngine(), ledger, "analyst")
+    return sf.Session(schema, InstantEngine(), ledger, "analyst")
 
 
 def question(number: int) -> str:

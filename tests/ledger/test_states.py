@@ -17,7 +17,7 @@ from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.payment import Stored
 from sfumato.ledger.terms import Terms
 from sfumato.schema.budget import Budget
-from tests.ledger.payments import answer, newest, open_ledger, payment
+from tests.ledger.payments import answer, newest, open_ledger, paying, payment
 
 ANALYSTS = st.sampled_from(["research", "press"])
 SPENDS = st.sampled_from([Fraction(1, 10), Fraction(1, 3), Fraction(1, 2)])
@@ -108,12 +108,13 @@ class LedgerStates(RuleBasedStateMachine):
         delta = Fraction(self.delta) / 5 if keys else Fraction(0)
         asked |= {"price": self.price(spend), "value": None, "delta": delta, "failed": False}
         paid = payment(spend, budget=self.budget, question=question, analyst=analyst, fresh=fresh, request=request)
-        one = paid.certified
+        (one,), others = paid.plans, ()
         if together:
-            half = replace(one, cost=replace(one.cost, amount=one.cost.amount / 2))
-            paid, one = replace(paid, others=(half,)), half
+            one = replace(one, cost=replace(one.cost, amount=one.cost.amount / 2))
+            others = (one,)
         changed = replace(one, cost=replace(one.cost, delta=delta), digest=one.digest + ("keys" if keys else ""))
-        paid = replace(paid, certified=changed)
+        given = {name: getattr(paid, name) for name in ("analyst", "spend", "version", "fresh", "request")}
+        paid = paying((changed, *others), **given)
         expected = self.expected(asked, fresh)
         if isinstance(expected, type):
             with pytest.raises(expected):
@@ -125,7 +126,7 @@ class LedgerStates(RuleBasedStateMachine):
             self.charges.append(asked)
         if charge["value"] is not None:
             assert isinstance(bought, Stored)
-            assert bought.release.values == ((charge["value"],),)
+            assert bought.releases[0].values == ((charge["value"],),)
         elif ends == "dies":
             self.crash()
         elif ends == "fails":
@@ -133,8 +134,8 @@ class LedgerStates(RuleBasedStateMachine):
             self.ledger.fail(bought.entry, EngineFailed("it failed."))
         else:
             charge["value"] = len(self.charges)
-            kept = self.ledger.store(answer(bought.entry, charge["value"]))
-            assert kept.values == ((charge["value"],),)
+            kept = self.ledger.store(paid, [answer(bought.entry, charge["value"])] * len(paid.plans))
+            assert {one.values for one in kept} == {((charge["value"],),)}
 
     @rule()
     def crash(self) -> None:

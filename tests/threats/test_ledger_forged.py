@@ -56,7 +56,7 @@ def nothing_but_the_name(patch: pytest.MonkeyPatch) -> None:
 
 def no_limits(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Book, "keeps_to", lambda book, limit, analyst: True)
-    patch.setattr("sfumato.ledger.ledger._is_within", lambda book, analyst, terms: True)
+    patch.setattr("sfumato.ledger.ledger.is_within", lambda book, analyst, terms: True)
 
 
 def pay_next_to_nothing(folder: Path) -> None:
@@ -141,7 +141,7 @@ def test_what_a_forged_entry_can_still_do(tmp_path: Path) -> None:
         asked(tmp_path, 0.3)
     with session_on(tmp_path) as session:
         assert session.budget.left.epsilon == pytest.approx(0.3)
-        assert session.ledger.verify() == 9
+        assert session._ledger.verify() == 9
 
 
 def test_an_owner_who_lowers_the_limit_ends_what_was_begun(tmp_path: Path) -> None:
@@ -149,14 +149,14 @@ def test_an_owner_who_lowers_the_limit_ends_what_was_begun(tmp_path: Path) -> No
     write_table(tmp_path)
     with session_on(tmp_path, EVE) as session:
         shown = session.ask(question(1), spend=0.5).rows
-        session.ledger.limit_analyst(EVE, Fraction(9, 10))
+        session._ledger.limit_analyst(EVE, Fraction(9, 10))
     forge_charge(tmp_path, payment(tmp_path, 0.2), analyst_total="7/10")
     with session_on(tmp_path, EVE) as session:
-        session.ledger.limit_analyst(EVE, Fraction(6, 10))
+        session._ledger.limit_analyst(EVE, Fraction(6, 10))
         with pytest.raises(BudgetExceeded, match=r'analyst "eve" has 0 left of 0\.6'):
             session.ask(WANTED, spend=0.2)
         assert session.ask(question(1), spend=0.5).rows == shown
-        session.ledger.limit_analyst(EVE, Fraction(7, 10))
+        session._ledger.limit_analyst(EVE, Fraction(7, 10))
         assert not session.ask(WANTED, spend=0.2).cached
 
 
@@ -194,7 +194,7 @@ def test_an_entry_follows_what_was_read_and_not_what_the_file_says_now(tmp_path:
     with session_on(tmp_path) as session:
         session.ask(question(1), spend=0.5)
         seen: list[str] = []
-        session.ledger._chain._connect().set_trace_callback(seen.append)
+        session._ledger.records.chain._connect().set_trace_callback(seen.append)
         session.ask(question(2), spend=0.1)
     assert not [statement for statement in seen if "ORDER BY seq DESC" in statement]
     assert [entry.seq for entry in rows_of(tmp_path, "charge")] == [2, 4]

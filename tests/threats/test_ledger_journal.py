@@ -94,4 +94,4 @@ def test_the_twin_spends_everything_again(folder: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(Anchor, "_trusted", Anchor._read)
     with session_on(folder) as session:
         session.ask(question(2), spend=1)
-        assert session.ledger.verify() == 3
+        assert session._ledger.verify() == 3

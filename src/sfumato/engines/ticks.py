@@ -1,8 +1,9 @@
 """Answers leave at fixed ticks: how long the engine took is told only as the tick it fell into.
 
-Ticks lie at 5 ms · 2^(k/32), or likewise from an engine's own shortest tick on. Whatever is done within 5 ms
-leaves at 5 ms, which hides all of a warm question on a small table; above, at most 2.2 %, on average 1.1 % of the time is added, and a doubling of the time tells 5 bits. Measured,
-not proved: `python -m benchmarks timing` and docs/reference/sources.md.
+Ticks lie at 5 ms · 2^(k/32), or likewise from an engine's own shortest tick on. Whatever is done within 5 ms leaves at
+5 ms, which hides all of a warm question on a small table; above, at most 2.2 %, on average 1.1 % of the time is added,
+and a doubling of the time tells 5 bits. Measured, not proved: `python -m benchmarks timing` and
+docs/reference/sources.md.
 """
 
 import time

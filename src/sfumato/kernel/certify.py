@@ -85,7 +85,7 @@ class CertifiedRelease:
 
 @dataclass(frozen=True, slots=True)
 class Certified:
-    """A plan the kernel will answer, one release a measure, with what it costs in all, for the schema it was read with."""
+    """A plan the kernel will answer, one release a measure, what it costs in all, and the schema it was read with."""
 
     plan: Plan
     schema: Schema

@@ -8,11 +8,11 @@ import hmac
 import json
 import os
 import secrets
-from contextlib import suppress
 from pathlib import Path
 
 from sfumato.errors import ledger_unwritable
 from sfumato.ledger.disk import force
+from sfumato.ledger.starting import first_name, forget
 from sfumato.ledger.wordings import key_unreadable
 
 KEY_BYTES = 32
@@ -47,7 +47,7 @@ def keyed(key: bytes, *said: str | int) -> str:
 
 def _make(place: Path) -> None:
     """Written under another name and linked: nobody reads half a key."""
-    unfinished = place.with_name(f".{place.name}-{secrets.token_hex(8)}")
+    unfinished = place.with_name(first_name(place) + secrets.token_hex(8))
     try:
         descriptor = os.open(unfinished, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
         try:
@@ -55,20 +55,16 @@ def _make(place: Path) -> None:
             force(descriptor)
         finally:
             os.close(descriptor)
-        with suppress(FileExistsError):
-            _put(unfinished, place)
+        _put(unfinished, place)
     except OSError as error:
         raise ledger_unwritable(str(place)) from error
-    finally:
-        with suppress(OSError):
-            unfinished.unlink(missing_ok=True)
+    forget(place)  # also what processes that died have left
 
 
 def _put(unfinished: Path, place: Path) -> None:
+    """Whoever is first wins; of the others, the unfinished file may have been removed by then."""
     try:
         os.link(unfinished, place)
-    except FileExistsError:
-        raise
-    except OSError:  # a file system without links
-        if not os.path.lexists(place):
+    except OSError:
+        if not os.path.lexists(place):  # a file system without links
             unfinished.rename(place)

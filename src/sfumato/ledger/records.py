@@ -39,6 +39,7 @@ class Records:
     @contextmanager
     def reading(self) -> Iterator[Book]:
         """What all entries say now; no other thread may add to it meanwhile."""
+        self._refuse_if_gone()
         with self.chain.held():
             yield self.reader.read()
 
@@ -93,5 +94,6 @@ class Records:
         self.chain.close()
 
     def _refuse_if_gone(self) -> None:
+        """Before SQLite is asked, which would make a new file, or one of what is left in the log of the old."""
         if self.anchor.outlived(self.chain.file):
             raise ledger_gone(str(self.path))
