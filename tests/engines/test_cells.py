@@ -26,6 +26,7 @@ import pyarrow.parquet
 import pytest
 
 import sfumato as sf
+from sfumato.door import written
 from sfumato.engines.arrange import look
 from sfumato.engines.duckdb import frames
 from sfumato.engines.duckdb.cells import id_of, text_of
@@ -469,8 +470,8 @@ def test_ids_of_one_table_do_not_change_those_of_another(stranger: Any, tmp_path
                     "SELECT COUNT(DISTINCT who) AS n FROM visits",
                     "SELECT COUNT(*) AS n FROM data JOIN visits ON data.who = visits.who",
                 ):
-                    prepared = session._prepare(question, 1)
-                    found.append(look(session._engine, prepared.certified.plan, prepared.sql).entries[0][0])
+                    (one,) = session._prepare(question, 1).planned
+                    found.append(look(session._engine, one.certified.plan, written(one.certified)).entries[0][0])
                 counted.append(found)
         assert counted[0][:2] == counted[1][:2]
         assert abs(counted[0][2] - counted[1][2]) <= 2
@@ -527,9 +528,9 @@ def answered(
         for question in questions:
             answer = session.ask(question, spend=1)
             status = [[(name, type(value).__name__) for name, value in row.items()] for row in answer.rows]
-            prepared = session._prepare(question, 1)
-            entries = look(session._engine, prepared.certified.plan, prepared.sql).entries
-            bounds = [release.sensitivity.bound for release in prepared.certified.releases]
+            (one,) = session._prepare(question, 1).planned
+            entries = look(session._engine, one.certified.plan, written(one.certified)).entries
+            bounds = [release.sensitivity.bound for release in one.certified.releases]
             found.append((status, [list(column) for column in zip(*entries, strict=True)], bounds))
         return found
 

@@ -88,6 +88,14 @@ class Chain:
             yield from batch
             first = max(first, batch[-1].seq) + 1
 
+    def check_layout(self) -> None:
+        """Raises when the file holds anything but a ledger: it may have been changed since it was opened."""
+        with self.held():
+            try:
+                is_laid_out(self._connect(), str(self.path))
+            except sqlite3.Error as error:
+                raise ledger_unreadable(str(self.path)) from error
+
     def verify(self) -> int:
         """Recompute every hash, and let SQLite compare its trees; the number of entries.
 

@@ -21,11 +21,14 @@ class InForce:
         self._agreed = False
 
     def terms(self, book: Book) -> Terms:
-        if book.limit == self.policy:
-            self._agreed = True
-        elif not (self._agreed and self._is_marked(book)):
+        """Those of the limit in force, or UsageError."""
+        if not self._is_agreed(book):
             raise limit_differs(str(book.limit), str(self.policy))
         return Terms(book.limit)
+
+    def to_plan_with(self, book: Book) -> Terms:
+        """The same; and those of the policy while the ledger has others, under which nothing is granted."""
+        return Terms(book.limit if self._is_agreed(book) else self.policy)
 
     def record(self, when: str) -> None:
         """Make the policy's limit the one in force; its currency stays."""
@@ -35,6 +38,12 @@ class InForce:
             said = as_said(self.policy)
             mark = _mark(self._records.key, book.seq + 1, book.hash, said)
             pen.append("limit", {"when": when, "mark": mark, **said})
+
+    def _is_agreed(self, book: Book) -> bool:
+        if book.limit == self.policy:
+            self._agreed = True
+            return True
+        return self._agreed and self._is_marked(book)
 
     def _is_marked(self, book: Book) -> bool:
         """The mark is of this place in the chain: none can be copied from elsewhere."""

@@ -67,8 +67,7 @@ class Ledger:
             for what, given in described.items():
                 if book.described[what] != given:
                     raise ledger_differs(f"the {what}", book.described[what], given)
-            if book.limit == budget:
-                self._in_force.terms(book)
+            self._in_force.to_plan_with(book)
 
     # ---- for the door, and nobody else
 
@@ -165,9 +164,9 @@ class Ledger:
     # ---- to be read
 
     def terms(self) -> Terms:
-        """The currency and the limit in force."""
+        """What plans are made with: the currency, and what a spend is worth in it."""
         with self.records.reading() as book:
-            return self._in_force.terms(book)
+            return self._in_force.to_plan_with(book)
 
     def balance(self, analyst: str, like: Cost | None = None) -> Balance:
         """What is left; and of charges like this one, how many more would be granted one after the other."""

@@ -48,7 +48,9 @@ class Records:
         """The same, for what is shown: what the anchor remembers is in it."""
         self._refuse_if_gone()
         with self.chain.held():
-            yield self.anchor.check(self.reader.read, str(self.path))
+            book = self.anchor.check(self.reader.read, str(self.path))
+            self.chain.check_layout()
+            yield book
 
     @contextmanager
     def writing(self) -> Iterator[tuple[Pen, Book]]:
