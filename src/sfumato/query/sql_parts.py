@@ -5,12 +5,13 @@ parser saw, so that no remark, quote or bracket of it survives into the whole.
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from sqlglot import exp
 
 from sfumato.errors import Refused, too_deep
+from sfumato.query.question import Question, SelectedCall
 from sfumato.query.sql import one_statement, parse, words
 from sfumato.query.sql_expressions import DEEPEST
 from sfumato.query.wordings import part_not_text, part_refused
@@ -68,11 +69,17 @@ def written_back(text: str) -> str:
     Claim: parsed again it is the same question. What the parser would write otherwise is written word by word.
     Needs: a text that `parse` takes.
     """
-    meant = parse(text)
+    meant = _meaning(parse(text))
     for written in (one_statement(text).sql(comments=False), " ".join(words(text))):
         try:
-            if parse(written) == meant:
+            if _meaning(parse(written)) == meant:
                 return written
         except Refused:
             pass
     return text
+
+
+def _meaning(question: Question) -> Question:
+    """All of a question but the words for messages, in which remarks stand as well."""
+    selected = (replace(item, text="") if isinstance(item, SelectedCall) else item for item in question.selected)
+    return replace(question, selected=tuple(selected))
