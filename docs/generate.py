@@ -26,8 +26,8 @@ from docs.ring import write_ring
 from docs.wordings import wordings_page
 from sfumato import errors
 from sfumato.cli.main import COMMANDS, app
-from sfumato.ledger.history import Charge
 from sfumato.ledger.balance import Balance
+from sfumato.ledger.history import Charge
 from sfumato.ledger.terms import Amount
 from sfumato.query.explain import Explanation, Step
 

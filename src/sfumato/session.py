@@ -10,6 +10,7 @@ from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.sql.expressions import quoted
 from sfumato.errors import UsageError
 from sfumato.kernel.entropy import SystemEntropy
+from sfumato.kernel.shape import fits
 from sfumato.ledger.balance import Balance
 from sfumato.ledger.history import Charge
 from sfumato.ledger.ledger import Ledger
@@ -126,7 +127,8 @@ class Session:
         check_kind(receipt, int, "receipt", "session.recall(answer.receipt)")
         charge, stored = self._ledger.recall(receipt, self.analyst)
         again = planned_again(charge, self.schema)
-        if again is None or len(again) != len(stored.releases):
+        same = again is not None and len(again) == len(stored.releases)
+        if again is None or not (same and all(map(fits, stored.releases, (one.certified for one in again)))):
             return [kept(charge, release, stored.when) for release in stored.releases]
         terms, balance = self._ledger.terms(), self._ledger.balance(self.analyst)
         spend, delta = Fraction(charge.content["spend"]), Fraction(charge.content["delta"])

@@ -32,7 +32,7 @@ from sfumato.engines.duckdb import frames
 from sfumato.engines.duckdb.cells import id_of, text_of
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.errors import DataUnreadable
-from sfumato.schema.columns import Category, Declared, Date, Float, Int, Text
+from sfumato.schema.columns import Category, Date, Declared, Float, Int, Text
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person, Row
 

@@ -78,7 +78,13 @@ def test_what_the_gate_makes_fits_and_what_is_changed_does_not(made: Any, questi
 def test_found_groups_have_names_of_their_own(made: Any) -> None:
     paid, _ = made(QUESTIONS[-1], sf.Budget(3, 1e-6))
     (plan,) = paid.plans
-    for groups in ((("a", 0), ("a", 0)), (("a", 0), ("b", 1)), (("a",), ("b",)), ((1, 0), ("b", 0)), (("a", "0"), ("b", 0))):
+    for groups in (
+        (("a", 0), ("a", 0)),
+        (("a", 0), ("b", 1)),
+        (("a",), ("b",)),
+        ((1, 0), ("b", 0)),
+        (("a", "0"), ("b", 0)),
+    ):
         assert not fits(Release(2, ((1,), (2,)), groups), plan)
     assert fits(Release(2, ((1,), (2,)), (("a", 0), ("b", 0))), plan)
 
@@ -98,7 +104,7 @@ FORGED: dict[str, dict[str, Any]] = {
 def test_a_forged_answer_of_another_shape_is_refused_in_the_ledgers_words(
     open_crowd: Open, name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """For a charge that was begun and not answered; by whoever asks again, and by whoever was about to keep the true one."""
+    """For a charge that was begun and not answered; by who asks again, and by who was about to keep the true one."""
     session, late = open_crowd(), open_crowd()
     question, store = QUESTIONS[0], Ledger.store
 

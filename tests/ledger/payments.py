@@ -44,12 +44,16 @@ def payment(
     request: str | None = None,
 ) -> Payment:
     paid_for = certified(spend, budget=budget, question=question)
-    return paying((paid_for,), analyst=analyst, spend=exact(spend, "spend"), version=version, fresh=fresh, request=request)
+    return paying(
+        (paid_for,), analyst=analyst, spend=exact(spend, "spend"), version=version, fresh=fresh, request=request
+    )
 
 
 def paying(plans: tuple[Certified, ...], **given: Any) -> Payment:
     """For plans that no question was written for."""
-    asking = Asking(("SELECT COUNT(*) FROM people",) * len(plans), sum((plan.cost.amount for plan in plans), Fraction(0)))
+    asking = Asking(
+        ("SELECT COUNT(*) FROM people",) * len(plans), sum((plan.cost.amount for plan in plans), Fraction(0))
+    )
     return Payment(plans, asking=asking, **given)
 
 
@@ -64,7 +68,6 @@ def newest(ledger: Ledger, *kinds: str) -> Entry:
 
 def answer(entry: int, value: int = 42) -> Release:
     return Release(entry, ((value,),))
-
 
 
 def store(ledger: Ledger, entry: int, value: int = 42) -> Release:

@@ -23,7 +23,7 @@ from sfumato.ledger.verifying import verified
 from sfumato.ledger.vouching import re_anchor
 from sfumato.schema.budget import Budget
 from tests.ledger.chains import last
-from tests.ledger.payments import answer, open_ledger, payment, store
+from tests.ledger.payments import open_ledger, payment, store
 from tests.ledger.tampering import edit, rechain
 from tests.ledger.workers import at_once
 

@@ -18,7 +18,7 @@ from sfumato.ledger.reader import Reader
 from sfumato.ledger.releases import kept_releases
 from sfumato.ledger.verifying import verified
 from tests.ledger.chains import append
-from tests.ledger.payments import MIXED, answer, in_child, open_ledger, payment, store
+from tests.ledger.payments import MIXED, in_child, open_ledger, payment, store
 from tests.ledger.tampering import edit, forge
 
 OPENED = {"table": "people", "unit": "row", "epsilon": "100", "delta": "1/1000"}

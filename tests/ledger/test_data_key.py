@@ -1,4 +1,4 @@
-"""The key under which a ledger names the state of the data: beside the anchor, its owner's alone, never in the ledger."""
+"""The key under which a ledger names the state of the data: beside the anchor, never in the ledger."""
 
 import hashlib
 import json
@@ -118,7 +118,9 @@ def test_what_is_no_key_is_neither_used_nor_replaced(path: Path, content: bytes)
 
 
 @pytest.mark.parametrize("links", [True, False])
-def test_whoever_comes_later_gets_the_key_of_the_first(path: Path, links: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_whoever_comes_later_gets_the_key_of_the_first(
+    path: Path, links: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     made = data_key._put
 
     def overtaken(unfinished: Path, place: Path) -> None:
@@ -151,5 +153,3 @@ def test_words_under_a_key_are_told_apart() -> None:
     said = [("a", "b"), ("ab",), ("a", "b", ""), ("a b",), ("a", 1), ("a", "1")]
     assert len({keyed(b"key", *each) for each in said}) == len(said)
     assert keyed(b"key", "a") != keyed(b"other", "a")
-
-

@@ -15,7 +15,7 @@ from sfumato.errors import LedgerDamaged
 from sfumato.ledger import chain as chain_module
 from sfumato.ledger.chain import Chain
 from tests.ledger.chains import append
-from tests.ledger.payments import answer, in_child, open_ledger, payment, store
+from tests.ledger.payments import in_child, open_ledger, payment, store
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 

@@ -1,4 +1,4 @@
-"""The limit in force: a session that is open takes a later one from the ledger, if somebody with the key put it there."""
+"""The limit in force: an open session takes a later one from the ledger, if somebody with the key put it there."""
 
 from decimal import Decimal
 from fractions import Fraction

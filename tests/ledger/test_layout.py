@@ -169,7 +169,9 @@ def test_indexes_that_contradict_the_table_are_noticed(path: Path) -> None:
         ledger.records.chain._connect().execute("PRAGMA wal_checkpoint(TRUNCATE)")
         assert ledger.verify() == 6
         (root,) = (
-            ledger.records.chain._connect().execute("SELECT rootpage FROM sqlite_master WHERE name = 'by_kind'").fetchone()
+            ledger.records.chain._connect()
+            .execute("SELECT rootpage FROM sqlite_master WHERE name = 'by_kind'")
+            .fetchone()
         )
     content = bytearray(path.read_bytes())
     content[(root - 1) * 4096 : root * 4096] = bytes(4096)

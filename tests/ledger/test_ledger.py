@@ -35,7 +35,7 @@ from sfumato.schema.columns import Int, Text
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person, Row
 from tests.ledger.chains import last
-from tests.ledger.payments import MIXED, PURE, SCHEMA, answer, in_child, newest, open_ledger, payment, paying, store
+from tests.ledger.payments import MIXED, PURE, SCHEMA, answer, in_child, newest, open_ledger, paying, payment, store
 from tests.ledger.tampering import edit, forge
 
 ROOT = Path(__file__).parents[2]
@@ -143,7 +143,12 @@ def test_an_entry_says_what_was_done_and_not_only_what_it_cost(ledger: Ledger) -
     paid = payment(0.25, request="id-17")
     ledger.charge(paid)
     entry = last(ledger.records.chain)
-    assert (entry.kind, entry.analyst, entry.request, entry.question) == ("charge", "research", "id-17", paid.name(ledger.records.key))
+    assert (entry.kind, entry.analyst, entry.request, entry.question) == (
+        "charge",
+        "research",
+        "id-17",
+        paid.name(ledger.records.key),
+    )
     said = entry.content
     assert said.pop("when").endswith("Z")
     assert said == {

@@ -47,7 +47,9 @@ def test_hashes_are_computed_once(path: Path, monkeypatch: pytest.MonkeyPatch) -
     for question in range(8):
         ledger.charge(payment(0.1, question=question))
     ledger.history()
-    monkeypatch.setattr(Entry, "expected_hash", lambda entry, before: hashed.append(entry.seq) or expected(entry, before))
+    monkeypatch.setattr(
+        Entry, "expected_hash", lambda entry, before: hashed.append(entry.seq) or expected(entry, before)
+    )
     ledger.history()
     assert hashed == [9]
     ledger.close()

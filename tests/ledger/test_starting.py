@@ -108,9 +108,11 @@ def test_threads_that_start_a_ledger_start_one(path: Path, links: bool, monkeypa
 def test_processes_that_start_a_ledger_leave_nothing_else_behind(path: Path) -> None:
     assert len(set(at_once("open", 6, path))) == 1
     names = {each.name for each in path.parent.iterdir()}
-    assert {"a.ledger", "a.ledger.anchor"} <= names <= {
-        f"a.ledger{end}" for end in ("", ".anchor", ".anchor.key", "-wal", "-shm")
-    }
+    assert (
+        {"a.ledger", "a.ledger.anchor"}
+        <= names
+        <= {f"a.ledger{end}" for end in ("", ".anchor", ".anchor.key", "-wal", "-shm")}
+    )
 
 
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")

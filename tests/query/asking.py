@@ -5,16 +5,14 @@ from decimal import Decimal
 from fractions import Fraction
 
 import sfumato as sf
-from sfumato.engines.sql.counting import emit
-from sfumato.kernel.certify import Certified, certify
+from sfumato.door import written
+from sfumato.kernel.certify import Certified
 from sfumato.kernel.cost import Cost
 from sfumato.ledger.terms import Terms
 from sfumato.plan.nodes import Plan
-from sfumato.plan.parts import parts
-from sfumato.query.allocate import allocate
-from sfumato.query.bind import BoundQuestion, bind
-from sfumato.query.rewrite import Draft, rewrite
-from sfumato.query.sql import parse
+from sfumato.query.bind import BoundQuestion
+from sfumato.query.planned import planned
+from sfumato.query.rewrite import Draft
 from sfumato.schema.table import Schema
 
 COLUMNS = {
@@ -65,8 +63,5 @@ def walk(
     question: str, *, schema: Schema = SCHEMA, budget: sf.Budget = EPSILON, spend: Fraction = Fraction(1, 2)
 ) -> Walk:
     price = Terms(budget).price(spend)
-    bound = bind(parse(question), schema)
-    draft = rewrite(bound)
-    plan = allocate(bound, draft, schema, price, Terms(budget).for_keys(None))
-    sql = tuple(emit(part.plan, schema) for part in parts(plan))
-    return Walk(bound, draft, price, plan, certify(plan, schema, price.currency), sql)
+    one = planned(question, schema, price, Terms(budget).for_keys(None))
+    return Walk(one.bound, one.draft, price, one.certified.plan, one.certified, written(one.certified))

@@ -1,4 +1,4 @@
-"""The door: pay, look, add noise, keep. What happens when a look is broken off, and that each step comes after the last."""
+"""The door: pay, look, add noise, keep, in this order; and what happens when a look is broken off."""
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -58,7 +58,7 @@ def steps(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def test_a_question_takes_a_slot_pays_looks_and_is_kept(open_crowd: Open, steps: list[str]) -> None:
     session = open_crowd()
     session.ask(COUNT, spend=0.5)
-    assert steps == "found slot charge tick look release store".split() + ["end of tick", "end of slot"]
+    assert steps == ["found", "slot", "charge", "tick", "look", "release", "store", "end of tick", "end of slot"]
 
 
 def test_questions_that_are_paid_together_are_all_looked_at_before_one_is_released(
@@ -66,7 +66,7 @@ def test_questions_that_are_paid_together_are_all_looked_at_before_one_is_releas
 ) -> None:
     session = open_crowd()
     session.ask_all([COUNT, BY_SEX], spend=0.5)
-    assert steps[:-2] == "found slot charge tick look look release release store".split()
+    assert steps[:-2] == ["found", "slot", "charge", "tick", "look", "look", "release", "release", "store"]
     assert kinds(session) == ["open", "charge", "release"]
 
 
@@ -83,7 +83,7 @@ def test_a_failure_is_kept_inside_its_tick(open_crowd: Open, steps: list[str], m
     monkeypatch.setattr(session._engine, "run", broken_by(EngineFailed("it failed.")))
     with pytest.raises(EngineFailed):
         session.ask(COUNT, spend=0.5)
-    assert steps[:6] == "found slot charge tick look fail".split()
+    assert steps[:6] == ["found", "slot", "charge", "tick", "look", "fail"]
     assert kinds(session) == ["open", "charge", "failure"]
 
 
@@ -184,7 +184,18 @@ def test_a_draw_is_looked_at_released_and_kept_as_a_question_is(open_crowd: Open
         )
     assert answered.cached
     assert kinds(session) == ["open", "charge", "draw", "release"]
-    assert steps == "found slot draw tick look release store".split() + ["end of tick", "end of slot", "found"]
+    assert steps == [
+        "found",
+        "slot",
+        "draw",
+        "tick",
+        "look",
+        "release",
+        "store",
+        "end of tick",
+        "end of slot",
+        "found",
+    ]
     with pytest.raises(BudgetExceeded, match="more than is left in envelope 2"):
         door.answer(session._ledger, drawn(session, sealed.entry, Fraction(2, 3)), session._engine, SystemEntropy())
     with pytest.raises(UsageError, match="no envelope of yours"):

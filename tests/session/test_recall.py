@@ -19,7 +19,7 @@ LEDGERS = Path(__file__).parents[1] / "fixtures" / "ledgers"
 RHO = sf.Budget(epsilon=100, delta=1e-6)
 QUESTIONS = (
     "SELECT COUNT(*) AS n FROM people",
-    "select sex, avg(age) as a, SUM(income) FROM people /* why */ WHERE age >= 30 GROUP BY sex HAVING a > 3 ORDER BY a DESC",
+    "select sex, avg(age) as a, SUM(income) FROM people /* why */ WHERE age >= 30 GROUP BY sex HAVING a > 3 ORDER BY a",
     "SELECT MEDIAN(age), QUANTILE(income, 0.25), MODE(sex) FROM people",
     "SELECT BIN(age, 10) AS b, COUNT(*) FROM people\n-- a remark\nGROUP BY b LIMIT 3",
     "SELECT city, COUNT(*) AS n FROM people GROUP BY city",
@@ -98,7 +98,8 @@ def test_what_cannot_be_planned_again_is_shown_as_it_was_kept(open_crowd: Open) 
     other = open_crowd(budget=RHO, columns={"age": sf.Int(17, 90)})
     (kept,) = other.recall(answer.receipt)
     assert isinstance(kept, Kept)
-    assert [row["m0"] for row in kept.rows] == [row["n"] for row in sorted(answer.rows, key=lambda row: row["sex"] == "f")]
+    counted = {row["sex"]: row["n"] for row in answer.rows}
+    assert [row["m0"] for row in kept.rows] == [counted["m"], counted["f"]]
     assert [row["group"] for row in kept.rows] == [0, 1]
     assert "SELECT sex, COUNT(*) AS n FROM people GROUP BY sex" in str(kept)
     (open_keys,) = other.recall(found.receipt)

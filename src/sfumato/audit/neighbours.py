@@ -15,14 +15,10 @@ from sfumato.engines.arrange import look
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.sql.counting import emit
 from sfumato.errors import UsageError
-from sfumato.kernel.certify import certify
 from sfumato.kernel.cost import Cost
 from sfumato.plan.nodes import Aggregate, CentredSum, CountDistinct, CountPeople, CountRows, CountValues, Sum
 from sfumato.plan.parts import parts
-from sfumato.query.allocate import allocate
-from sfumato.query.bind import bind
-from sfumato.query.rewrite import rewrite
-from sfumato.query.sql import parse
+from sfumato.query.planned import planned
 from sfumato.schema.columns import Declared
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person, Row, Unit
@@ -126,9 +122,8 @@ def _of_function(query: Callable[[Any], Any]) -> Callable[[Any], Vectors]:
 
 
 def _of_question(question: str, schema: Schema) -> tuple[Callable[[Any], Vectors], list[str], list[Fraction]]:
-    bound = bind(parse(question), schema)
-    plan = allocate(bound, rewrite(bound), schema, Cost("epsilon", Fraction(1)))
-    certified = certify(plan, schema, "epsilon")
+    certified = planned(question, schema, Cost("epsilon", Fraction(1))).certified
+    plan = certified.plan
     sql = tuple(emit(part.plan, schema) for part in parts(plan))
     aggregates = [measure.aggregate for measure in plan.measures]
     steps = [_step(aggregate) for aggregate in aggregates]

@@ -17,7 +17,7 @@ from sfumato.audit.findings import Finding
 from sfumato.engines.arrange import look
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.sql.counting import emit
-from sfumato.kernel.certify import Certified, certify, strategy_of
+from sfumato.kernel.certify import Certified, strategy_of
 from sfumato.kernel.cost import Cost
 from sfumato.kernel.entropy import SystemEntropy, Words
 from sfumato.kernel.gate import Entry, Receipt, Table, release
@@ -25,10 +25,7 @@ from sfumato.kernel.mechanisms.found_bounds import BoundedSum, Weighed
 from sfumato.kernel.mechanisms.ranks import Cells
 from sfumato.plan.nodes import MostFrequent, Plan, Quantiles, UnboundedSum
 from sfumato.plan.parts import parts
-from sfumato.query.allocate import allocate
-from sfumato.query.bind import bind
-from sfumato.query.rewrite import rewrite
-from sfumato.query.sql import parse
+from sfumato.query.planned import planned
 from sfumato.schema.columns import Category, Declared, Float, Int
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person, Row, Unit
@@ -98,9 +95,8 @@ def corner_cases() -> Any:
 def replayed(question: str, unit: Unit, write: Emit = emit) -> Finding:
     """How far one unit moves the sums of a question, against what was certified for it."""
     schema = Schema("t", unit, COLUMNS)
-    bound = bind(parse(question), schema)
-    plan = allocate(bound, rewrite(bound), schema, Cost("epsilon", Fraction(1)))
-    certified = certify(plan, schema, "epsilon")
+    certified = planned(question, schema, Cost("epsilon", Fraction(1))).certified
+    plan = certified.plan
     claims = [one.sensitivity.bound for one in certified.releases]
     table, sql = corner_cases(), tuple(write(part.plan, schema) for part in parts(plan))
     whole, tape = _sums(table, schema, plan, sql), Tape()
