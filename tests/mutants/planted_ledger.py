@@ -148,7 +148,7 @@ OF_THE_LEDGER = (
         "the mark of an earlier change makes any limit the owner's",
         (IN_FORCE,),
     ),
-    # ---- before 0.2.0
+    # ---- ledgers of 0.1.0
     Mutant(
         "old-charges-found",
         "ledger/ledger.py",

@@ -22,7 +22,7 @@ def history(
     with Protected.open(policy) as owned:
         charges = owned.history()
     if format is Format.json:
-        columns = ("entry", "when", "analyst", "spend", "digest", "releases", "request")
+        columns = ("entry", "when", "analyst", "spend", "digest", "releases", "request", "questions", "purpose")
         write(as_json([{name: getattr(charge, name) for name in columns} for charge in charges]), output)
         return
     rows = [
@@ -32,11 +32,11 @@ def history(
             "analyst": charge.analyst,
             "spend": f"{charge.spend:g}",
             "releases": _counted([event["mechanism"] for event in charge.releases]),
-            "plan": charge.digest[:12],
+            "asked": "; ".join(charge.questions) or charge.purpose or f"plan {charge.digest[:12]}",
         }
         for charge in charges
     ]
-    columns_shown = ["entry", "when", "analyst", "spend", "releases", "plan"]
+    columns_shown = ["entry", "when", "analyst", "spend", "releases", "asked"]
     write(as_csv(columns_shown, rows) if format is Format.csv else as_table(columns_shown, rows), output)
 
 

@@ -25,7 +25,7 @@ LAYOUTS: tuple[tuple[str, ...], ...] = (
         "CREATE TRIGGER IF NOT EXISTS no_delete BEFORE DELETE ON entry BEGIN SELECT RAISE(ABORT, 'append only'); END",
     ),
 )
-# 0.2.0: draws of an envelope, each once a round. All else is as before, so that nothing of it is missing to 0.1.0.
+# Since: draws of an envelope, each once a round. All else is as before, so that nothing of it is missing to 0.1.0.
 LAYOUTS += (
     (
         *LAYOUTS[0],

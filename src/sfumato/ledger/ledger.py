@@ -112,8 +112,7 @@ class Ledger:
 
         Claim: the costs of all draws of an envelope are at most its charge, whatever a learner reckons; the state of
         the data is the one it was sealed for. A draw is resumed, and fails, as a charge does.
-        Proof: draws are chosen with the answers before them in mind; of pure ε and of zCDP costs that are chosen so add
-        up as others do (docs/decisions/0011-the-door.md).
+        Proof: docs/proofs/composition.md, "Filters": draws are chosen with the answers before them in mind.
         """
         with self.records.writing() as (pen, book):
             envelope = book.envelopes.get(draw.envelope)
