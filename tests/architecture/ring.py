@@ -259,7 +259,7 @@ NOT_TRUSTED: Mapping[str, str] = MappingProxyType(
     {
         "errors.py": "texts, made of what they are given",
         "visible.py": "control characters made visible in texts",
-        "kernel/shape.py": "the shape of a kept answer, compared before it is read; without that an error in other words",
+        "kernel/shape.py": "the shape of a kept answer, compared before it is read: else an error in other words",
         "ledger/balance.py": "what is left, for people; `ledger/admission.py` decides",
         "ledger/listing.py": "lists charges that are in the book",
         "ledger/history.py": "what a charge says to people, read from an entry that is in the book",

@@ -763,6 +763,7 @@ def test_hostile_sql_is_refused_touches_nothing_and_costs_nothing(
         "people.csv",
         "people.ledger",
         "people.ledger.anchor",
+        "people.ledger.anchor.key",
         "people.ledger-wal",
         "people.ledger-shm",
         "control.txt",

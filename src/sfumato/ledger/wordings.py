@@ -128,7 +128,7 @@ def no_receipt() -> UsageError:
 
 
 def not_an_envelope(entry: int) -> UsageError:
-    return UsageError(f"entry {entry} is no envelope of yours.", "Seal one first.")
+    return UsageError(f"entry {entry} is no envelope of yours.", "Seal one, and draw from that.")
 
 
 def envelope_of_other_data(entry: int) -> UsageError:
