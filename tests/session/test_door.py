@@ -95,7 +95,7 @@ def broken_by(error: BaseException) -> Callable[..., Any]:
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), SystemExit(1), MemoryError(), OSError("of something else")])
-def test_a_look_that_is_broken_off_is_resumed_three_times(
+def test_a_look_that_was_interrupted_is_resumed_three_times(
     open_crowd: Open, monkeypatch: pytest.MonkeyPatch, error: BaseException
 ) -> None:
     """Nothing was shown; but each try tells how long it took. Then it has failed, also for whoever comes later."""
