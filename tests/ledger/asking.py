@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet
 
 import sfumato as sf
+from sfumato.engines.ticks import SHORTEST_NS
 from sfumato.ledger.ledger import Ledger
 from sfumato.schema.table import Schema
 
@@ -31,7 +32,7 @@ def open_session(folder: Path) -> sf.Session:
 class InstantEngine:
     """Counts 200 rows without looking, so that a process spends its short life in the ledger."""
 
-    shortest_tick = 1
+    shortest_tick = SHORTEST_NS
 
     def version(self) -> str:
         return "v1"

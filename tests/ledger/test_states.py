@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
 from sfumato.errors import BudgetExceeded, EngineFailed, RequestConflict
+from sfumato.ledger.book import MOST_RESUMED
 from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.payment import Stored
 from sfumato.ledger.terms import Terms
@@ -88,7 +89,7 @@ class LedgerStates(RuleBasedStateMachine):
         spend=SPENDS,
         request=REQUESTS,
         fresh=st.booleans(),
-        ends=st.sampled_from(["answers", "dies", "fails"]),
+        ends=st.sampled_from(["answers", "dies", "fails", "interrupted"]),
         keys=st.booleans(),
         together=st.booleans(),
     )
@@ -106,7 +107,7 @@ class LedgerStates(RuleBasedStateMachine):
         """Some discover keys, which takes δ from its pot; some are two questions for one charge."""
         asked = {"analyst": analyst, "question": (question, keys, together), "spend": spend, "request": request}
         delta = Fraction(self.delta) / 5 if keys else Fraction(0)
-        asked |= {"price": self.price(spend), "value": None, "delta": delta, "failed": False}
+        asked |= {"price": self.price(spend), "value": None, "delta": delta, "failed": False, "interrupted": 0}
         paid = payment(spend, budget=self.budget, question=question, analyst=analyst, fresh=fresh, request=request)
         (one,), others = paid.plans, ()
         if together:
@@ -129,6 +130,10 @@ class LedgerStates(RuleBasedStateMachine):
             assert bought.releases[0].values == ((charge["value"],),)
         elif ends == "dies":
             self.crash()
+        elif ends == "interrupted":
+            charge["interrupted"] += 1
+            charge["failed"] = charge["interrupted"] > MOST_RESUMED
+            self.ledger.interrupt(bought.entry)
         elif ends == "fails":
             charge["failed"] = True
             self.ledger.fail(bought.entry, EngineFailed("it failed."))

@@ -5,6 +5,7 @@ Text is measured before it is parsed, and no text of the analyst survives this f
 """
 
 import logging
+from functools import lru_cache
 
 import sqlglot
 from sqlglot import Token, TokenType, exp
@@ -69,6 +70,13 @@ def parse(text: str) -> Question:
 
     Claim: gives a value made of plan nodes only, or raises Refused; never runs, opens or looks up anything.
     """
+    if not isinstance(text, str):
+        raise question_not_text(type(text).__name__)
+    return _parsed(text)
+
+
+@lru_cache(maxsize=256)  # a question is explained, asked, written back and asked again
+def _parsed(text: str) -> Question:
     try:
         select = _statement(text)
         with_plain_names(select)
@@ -237,11 +245,6 @@ def one_statement(text: str) -> exp.Expr:
     if len(found) != 1:
         raise not_sql("it must be one statement") if found else not_sql("it is empty")
     return found[0]
-
-
-def words(text: str) -> list[str]:
-    """The words and signs of a text as they were typed, without remarks. Needs: a text that was taken apart before."""
-    return [text[token.start : token.end + 1] for token in sqlglot.tokenize(text)]
 
 
 def _check_depth(tokens: list[Token]) -> None:

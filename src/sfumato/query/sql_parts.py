@@ -8,11 +8,11 @@ import re
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from sqlglot import exp
+from sqlglot import exp, tokenize
 
 from sfumato.errors import Refused, too_deep
 from sfumato.query.question import Question, SelectedCall
-from sfumato.query.sql import one_statement, parse, words
+from sfumato.query.sql import one_statement, parse
 from sfumato.query.sql_expressions import DEEPEST
 from sfumato.query.wordings import part_not_text, part_refused
 
@@ -77,6 +77,11 @@ def written_back(text: str) -> str:
         except Refused:
             pass
     return text
+
+
+def words(text: str) -> list[str]:
+    """The words and signs of a text as they were typed, without remarks. Needs: a text that was taken apart before."""
+    return [text[token.start : token.end + 1] for token in tokenize(text)]
 
 
 def _meaning(question: Question) -> Question:
