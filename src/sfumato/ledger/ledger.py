@@ -50,19 +50,20 @@ class Ledger:
     """
 
     def __init__(self, path: Path, *, schema: Schema, budget: Budget, anchor: Path | None = None) -> None:
+        described = {"table": schema.table, "unit": whose(str(schema.unit))}
+        said = {"id": secrets.token_hex(16), "when": now(), "language": PLAN_LANGUAGE, **described, **as_said(budget)}
         self.path = path
-        self.records = Records(path, anchor)
+        self.records = Records(path, anchor, lambda pen: pen.append("open", said))
         self._in_force = InForce(self.records, budget)
         self._history = History()
         try:
-            self._open(budget, {"table": schema.table, "unit": whose(str(schema.unit))})
+            self._compare(described)
         except BaseException:
             self.records.close()
             raise
 
-    def _open(self, budget: Budget, described: dict[str, str]) -> None:
-        said = {"id": secrets.token_hex(16), "when": now(), "language": PLAN_LANGUAGE, **described, **as_said(budget)}
-        self.records.start(lambda pen: pen.append("open", said))
+    def _compare(self, described: dict[str, str]) -> None:
+        """With what it was opened for."""
         with self.records.reading() as book:
             for what, given in described.items():
                 if book.described[what] != given:

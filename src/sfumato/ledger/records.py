@@ -18,23 +18,23 @@ from sfumato.ledger.wordings import ledger_replaced
 
 
 class Records:
-    """Needs: `start` before anything else."""
+    """Read whole when it is opened; `opening` writes the first entry where there is none. Only then is a key made."""
 
-    def __init__(self, path: Path, anchor: Path | None) -> None:
+    def __init__(self, path: Path, anchor: Path | None, opening: Callable[[Pen], object]) -> None:
         self.path = path
         self.anchor = Anchor(checked_anchor(path, anchor))
         self.chain = Chain(path)
         self.reader = Reader(self.chain)
-        self.key = b""
-
-    def start(self, opening: Callable[[Pen], object]) -> None:
-        """Read all of it, write the first entry where there is none, and only then make a key."""
-        self._refuse_if_gone()
-        self.reader.read()  # before anybody has to wait
-        with self.writing() as (pen, book):
-            if book.seq == 0:
-                opening(pen)
-        self.key = key_beside(self.anchor.path)
+        try:
+            self._refuse_if_gone()
+            self.reader.read()  # before anybody has to wait
+            with self.writing() as (pen, book):
+                if book.seq == 0:
+                    opening(pen)
+            self.key = key_beside(self.anchor.path)
+        except BaseException:
+            self.close()
+            raise
 
     @contextmanager
     def reading(self) -> Iterator[Book]:
