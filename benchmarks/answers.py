@@ -44,7 +44,7 @@ def _engine(path: Path, folder: Path) -> Report:
     person = sf.protect(path, table="people", unit=unit, columns=COLUMNS, budget=budget, ledger=folder / "who.ledger")
     keys = "SELECT zip, COUNT(*) FROM people GROUP BY zip"
     spends = numbers(1)
-    (counting,) = person._prepare(keys, 1).certified.countings
+    (counting,) = person._prepare(keys, 1).planned[0].certified.countings
     bounded = emit(counting, person.schema, DUCKDB).replace('FROM "people"', f"FROM '{path}'")
     seconds = medians(
         {

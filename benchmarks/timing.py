@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import sfumato as sf
-import sfumato.session
+import sfumato.door
 from benchmarks.measure import Report
 from sfumato.engines.duckdb import canonical, engine
 from sfumato.engines.ticks import next_tick
@@ -201,14 +201,14 @@ def _times(sessions: dict[bool, sf.Session], question: Callable[[int], str], ans
     """Nanoseconds of the part that the ticks cover, and of the whole of `ask` after its charge, in turns."""
     inside: Times = {True: [], False: []}
     outside: Times = {True: [], False: []}
-    covered = sfumato.session.leaving_at_a_tick
+    covered = sfumato.door.leaving_at_a_tick
     marks: list[int] = []
 
     def clock() -> int:
         marks.append(time.monotonic_ns())
         return marks[-1]
 
-    sfumato.session.leaving_at_a_tick = lambda: covered(clock)  # type: ignore[assignment]
+    sfumato.door.leaving_at_a_tick = lambda **given: covered(clock, **given)  # type: ignore[assignment]
     try:
         for round_ in range(answers + 20):
             for present in (True, False) if round_ % 2 else (False, True):
@@ -218,7 +218,7 @@ def _times(sessions: dict[bool, sf.Session], question: Callable[[int], str], ans
                     inside[present].append(marks[1] - marks[0])
                     outside[present].append(time.monotonic_ns() - marks[0])
     finally:
-        sfumato.session.leaving_at_a_tick = covered
+        sfumato.door.leaving_at_a_tick = covered
     return inside, outside
 
 

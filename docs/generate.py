@@ -26,10 +26,11 @@ from docs.ring import write_ring
 from docs.wordings import wordings_page
 from sfumato import errors
 from sfumato.cli.main import COMMANDS, app
+from sfumato.ledger.balance import Balance
 from sfumato.ledger.history import Charge
-from sfumato.ledger.ledger import Balance
 from sfumato.ledger.terms import Amount
 from sfumato.query.explain import Explanation, Step
+from sfumato.query.recalled import Kept
 
 REFERENCE = Path(__file__).parent / "reference"
 MADE = "<!-- Written by `python -m docs.generate`. Change the code, then run it again. -->"
@@ -37,14 +38,16 @@ MADE = "<!-- Written by `python -m docs.generate`. Change the code, then run it 
 # Classes that nobody makes by hand, and where they come from.
 MADE_BY = {
     "Answer": "What `session.ask` returns.",
+    "Protected": "Made by `sf.Protected.open`. Use it in a `with` block, or close it.",
     "Session": "Made by `sf.open` and `sf.protect`. Use it in a `with` block, or close it.",
     "Balance": "What `session.budget` is.",
+    "Kept": "What `session.recall` gives where a question cannot be planned again.",
     "Charge": "One entry of `session.history()`.",
     "Explanation": "What `session.explain` returns.",
     "Step": "One of the `steps` of an explanation.",
     "Amount": "An amount of privacy, as `cost`, `spent`, `left` and `limit` give it.",
 }
-RETURNED = (Balance, Charge, Amount, Explanation, Step)
+RETURNED = (Balance, Charge, Kept, Amount, Explanation, Step)
 
 
 def main() -> None:

@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sfumato import accounting, anonymise, attacks, audit, datasets, errors, geo, local, noise
+    from sfumato.protected import Protected, protect
+    from sfumato.protected import open_policy as open
     from sfumato.query.finish import Answer
     from sfumato.schema.budget import Budget, Spend
     from sfumato.schema.columns import Category, Date, Float, Identifier, Int, Text
     from sfumato.schema.limits import Limits
     from sfumato.schema.others import Lookup, Table
     from sfumato.schema.unit import Person, Row
-    from sfumato.session import Session, protect
-    from sfumato.session import open_policy as open
+    from sfumato.session import Session
 
 __version__ = "0.1.0"
 
@@ -32,6 +33,7 @@ __all__ = [
     "Limits",
     "Lookup",
     "Person",
+    "Protected",
     "Row",
     "Session",
     "Spend",
@@ -61,13 +63,14 @@ _HOMES = {
     "Limits": "sfumato.schema.limits",
     "Lookup": "sfumato.schema.others",
     "Person": "sfumato.schema.unit",
+    "Protected": "sfumato.protected",
     "Row": "sfumato.schema.unit",
     "Session": "sfumato.session",
     "Spend": "sfumato.schema.budget",
     "Table": "sfumato.schema.others",
     "Text": "sfumato.schema.columns",
-    "open": "sfumato.session",
-    "protect": "sfumato.session",
+    "open": "sfumato.protected",
+    "protect": "sfumato.protected",
 }
 _MODULES = ("accounting", "anonymise", "attacks", "audit", "datasets", "errors", "geo", "local", "noise")
 

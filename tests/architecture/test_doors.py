@@ -1,4 +1,4 @@
-"""Single doors: one place that charges, one that releases, one that writes SQL, one a third-party package."""
+"""Single doors: one place that charges, looks and releases, one that writes SQL, one a third-party package."""
 
 import ast
 
@@ -14,7 +14,7 @@ def outside_audit(names: set[str]) -> set[str]:
 
 def test_only_the_ledger_makes_receipts() -> None:
     assert outside_audit(callers("Receipt")) == {"ledger/ledger.py"}
-    assert outside_audit(importers("sfumato.kernel.gate.Receipt")) == {"ledger/ledger.py"}
+    assert outside_audit(importers("sfumato.kernel.gate.Receipt")) == {"ledger/ledger.py", "door.py"}
 
 
 def test_the_auditor_never_meets_a_session_or_a_ledger() -> None:
@@ -22,22 +22,68 @@ def test_the_auditor_never_meets_a_session_or_a_ledger() -> None:
         assert not any(name.startswith("audit/") for name in importers(door))
 
 
-def test_only_the_session_opens_the_gate() -> None:
-    assert outside_audit(importers("sfumato.kernel.gate.release")) == {"session.py"}
-    assert "release" in set(next(source for source in sources() if source.name == "session.py").calls())
+def test_only_the_door_opens_the_gate() -> None:
+    assert outside_audit(importers("sfumato.kernel.gate.release")) == {"door.py"}
+    assert "release" in set(source("door.py").calls())
+
+
+@pytest.mark.parametrize("verb", ["found", "charge", "store", "fail"])
+def test_only_the_door_pays_and_keeps(verb: str) -> None:
+    assert callers(verb) == {"door.py"}
+
+
+@pytest.mark.parametrize("verb", ["draw", "interrupt", "seal"])
+def test_only_the_door_does_it_with_a_ledger(verb: str) -> None:
+    """Mechanisms draw as well, and a watchdog interrupts; but none of them has a ledger."""
+    with_a_ledger = callers(verb) & importers("sfumato.ledger.ledger.Ledger")
+    assert with_a_ledger == (set() if verb == "seal" else {"door.py"})
+
+
+def test_only_the_door_asks_an_engine_for_an_answer() -> None:
+    """Through `look`, which alone runs queries; what an engine says of its state is no answer."""
+    assert outside_audit(importers("sfumato.engines.arrange.look")) == {"door.py"}
+    for verb in ("run", "counts"):
+        with_an_engine = callers(verb) & (importers("sfumato.engines") | {"engines/arrange.py"})
+        assert with_an_engine - {"attacks/desk.py"} == {"engines/arrange.py"}  # the desk has a raw table of its own
+
+
+def test_plans_are_certified_by_the_kernel_alone() -> None:
+    assert callers("Certified") == {"kernel/certify.py"}
+    assert callers("CertifiedRelease") == {"kernel/certify.py"}
+
+
+def test_an_analysts_session_has_no_verb_of_the_owner() -> None:
+    """What a session shows of itself: neither its ledger nor the table in the owner's hands."""
+    owners = {"ledger", "engine", "verify", "entries", "raise_limit", "limit_analyst", "session"}
+    assert owners <= public(source("protected.py"), "Protected")
+    assert not owners & public(source("session.py"), "Session")
+    assert not importers("sfumato.protected") & {"session.py", "door.py"}
+
+
+def public(where: Source, name: str) -> set[str]:
+    (found,) = (node for node in where.tree.body if isinstance(node, ast.ClassDef) and node.name == name)
+    methods = {node.name for node in found.body if isinstance(node, ast.FunctionDef)}
+    kept = {
+        node.attr for node in ast.walk(found) if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)
+    }
+    return {each for each in methods | kept if not each.startswith("_")}
+
+
+def source(name: str) -> Source:
+    return next(each for each in sources() if each.name == name)
 
 
 def test_only_the_gate_and_the_ledger_make_releases() -> None:
     assert callers("Release") == {"kernel/gate.py", "ledger/releases.py"}
 
 
-def test_only_the_session_pays() -> None:
-    assert importers("sfumato.ledger.payment.Payment") == {"ledger/ledger.py", "session.py"}
+def test_only_the_session_says_what_to_pay_for() -> None:
+    assert importers("sfumato.ledger.payment.Payment") == {"door.py", "ledger/ledger.py", "session.py"}
     assert callers("Payment") == {"session.py"}
 
 
 def test_a_receipt_is_redeemed_in_the_gate_before_anything_is_drawn() -> None:
-    gate = next(source for source in sources() if source.name == "kernel/gate.py")
+    gate = source("kernel/gate.py")
     assert callers("redeem") == {"kernel/gate.py"}
     release = next(node for node in gate.tree.body if isinstance(node, ast.FunctionDef) and node.name == "release")
     lines = {
@@ -49,29 +95,31 @@ def test_a_receipt_is_redeemed_in_the_gate_before_anything_is_drawn() -> None:
 
 
 def test_the_charge_comes_before_the_engine() -> None:
-    session = next(source for source in sources() if source.name == "session.py")
-    ask = next(node for node in ast.walk(session.tree) if isinstance(node, ast.FunctionDef) and node.name == "_answer")
+    """Read here, and watched in tests/session/test_door.py."""
     lines: dict[str, int] = {}
-    for node in ast.walk(ask):
+    for node in ast.walk(source("door.py").tree):
         if isinstance(node, ast.Call):
-            lines.setdefault(_called(node), node.lineno)
-    assert lines["charge"] < lines["look_at_all"] < lines["store"]
+            lines[_called(node)] = min(node.lineno, lines.get(_called(node), node.lineno))
+    assert lines["found"] < lines["slot"] < lines["charge"] <= lines["draw"] < lines["_drawn"]
+    assert lines["look_at_all"] < lines["release"] < lines["store"]
 
 
 def test_whatever_looks_at_the_data_leaves_at_a_tick() -> None:
-    session = next(source for source in sources() if source.name == "session.py")
+    door = source("door.py")
     timed = [
         node
-        for node in ast.walk(session.tree)
-        if isinstance(node, ast.With) and "leaving_at_a_tick()" in [ast.unparse(item) for item in node.items]
+        for node in ast.walk(door.tree)
+        if isinstance(node, ast.With) and ast.unparse(node.items[0]).startswith("leaving_at_a_tick(")
     ]
-    calls = [node for node in ast.walk(session.tree) if isinstance(node, ast.Call)]
+    calls = [node for node in ast.walk(door.tree) if isinstance(node, ast.Call)]
     assert not [
         call for call in calls if _called(call) in ("run", "rows", "kept")
-    ]  # the engine is asked through `look_at_all` alone
-    looks = {id(call) for call in calls if _called(call) == "look_at_all"}
-    assert looks
-    assert looks <= {id(node) for block in timed for node in ast.walk(block)}
+    ]  # the engine is asked by `look_at_all`
+    inside = {id(node) for block in timed for node in ast.walk(block)}
+    assert inside & {id(call) for call in calls if _called(call) == "_drawn"}
+    assert not [call for call in calls if _called(call) == "_drawn" and id(call) not in inside]
+    (drawn,) = (node for node in door.tree.body if isinstance(node, ast.FunctionDef) and node.name == "_drawn")
+    assert {id(call) for call in calls if _called(call) == "look_at_all"} <= {id(node) for node in ast.walk(drawn)}
 
 
 def _called(node: ast.Call) -> str:
@@ -90,9 +138,9 @@ def test_only_the_session_and_public_mechanisms_touch_the_systems_randomness() -
 
 
 def test_only_the_emitter_writes_sql_for_questions() -> None:
-    assert outside_audit(importers("sfumato.engines.sql.counting.emit")) == {"session.py"}
+    assert outside_audit(importers("sfumato.engines.sql.counting.emit")) == {"door.py"}
     assert outside_audit(importers("sfumato.engines.sql.counting")) <= {
-        "session.py",
+        "door.py",
         "engines/duckdb/engine.py",
         "engines/spark.py",
     }
@@ -163,7 +211,9 @@ def test_nothing_is_evaluated_or_unpickled() -> None:
 def test_every_error_is_one_of_ours() -> None:
     """A builtin error means a bug: where people's input arrives, errors.py has a sentence for it."""
     for source in sources():
-        if source.name.startswith(("session", "cli/", "query/")) and not source.name.startswith("cli/tour/"):
+        if source.name.startswith(("session", "protected", "door", "cli/", "query/")) and not source.name.startswith(
+            "cli/tour/"
+        ):
             assert not set(_raised(source)) & {"Exception", "RuntimeError", "AssertionError"}, source.name
 
 

@@ -320,7 +320,7 @@ def test_history_prints_table_json_and_csv(said, policy: Path, tmp_path: Path) -
     assert len(line["releases"]) == 3
     row = read_csv(said("history", policy, "--format", "csv"))[0]
     assert (row["entry"], row["spend"]) == ("2", "0.5")
-    assert row["plan"] == line["digest"][:12]
+    assert [row["asked"]] == line["questions"] == [BY_SEX]
     assert said("history", policy, "--output", tmp_path / "h") == ""
     assert "discrete_laplace" in (tmp_path / "h").read_text()
 

@@ -22,7 +22,7 @@ from sfumato.plots import style
 from tests.plots.reading import fetches_nothing, read, runs_nothing_foreign
 
 ROWS = 4_000
-FILES = {"town.parquet", "town.toml", "town.ledger", "town.ledger.anchor", "report.html"}
+FILES = {"town.parquet", "town.toml", "town.ledger", "town.ledger.anchor", "town.ledger.anchor.key", "report.html"}
 
 
 def demo(*arguments: str, code: int = 0) -> str:

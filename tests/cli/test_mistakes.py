@@ -147,10 +147,12 @@ def test_a_policy_that_is_missing_or_no_text(refused, policy: Path) -> None:
     assert "there is no policy file" in refused(5, "DataUnreadable")
 
 
-def test_a_changed_unit_is_refused(refused, shell: Shell, policy: Path) -> None:
+def test_who_is_protected_stays_and_the_caps_may_change(refused, shell: Shell, policy: Path) -> None:
     shell("budget", policy)
     text = policy.read_text()
     policy.write_text(text.replace("max_rows = 2", "max_rows = 9"))
+    assert shell("ask", policy, COUNT, "--spend", "0.5")[0] == 0
+    policy.write_text(text.replace('id = "user_id"', 'id = "name"'))
     assert shell("ask", policy, COUNT, "--spend", "0.5")[0] == 2
     policy.write_text(text)
 

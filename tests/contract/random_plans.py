@@ -39,8 +39,7 @@ from sfumato.plan.nodes import CentredSum, CountRows, CountValues, Key, ListedKe
 from sfumato.query.bind_expressions import bind_value
 from sfumato.query.bind_keys import bind_key
 from sfumato.query.sql import parse
-from sfumato.schema.columns import Category, Date, Float, Int, Text
-from sfumato.schema.columns import Column as Declared
+from sfumato.schema.columns import Category, Date, Declared, Float, Int, Text
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person, Row
 from tests.reference import evaluate

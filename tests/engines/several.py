@@ -25,8 +25,7 @@ from sfumato.plan.sources import (
     derive,
     number_between,
 )
-from sfumato.schema.columns import Category, Float, Int, Text
-from sfumato.schema.columns import Column as Declared
+from sfumato.schema.columns import Category, Declared, Float, Int, Text
 from sfumato.schema.others import Lookup as Public
 from sfumato.schema.others import Table
 from sfumato.schema.table import Schema

@@ -26,12 +26,13 @@ import pyarrow.parquet
 import pytest
 
 import sfumato as sf
+from sfumato.door import written
 from sfumato.engines.arrange import look
 from sfumato.engines.duckdb import frames
 from sfumato.engines.duckdb.cells import id_of, text_of
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.errors import DataUnreadable
-from sfumato.schema.columns import Category, Column, Date, Float, Int, Text
+from sfumato.schema.columns import Category, Date, Declared, Float, Int, Text
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person, Row
 
@@ -155,7 +156,7 @@ ODD: dict[str, Any] = {
     "one": 1 + 0j,
 }
 ROUNDED = {"large", "unsigned"}  # by pandas, where an odd cell makes doubles of whole numbers: SECURITY says so
-DECLARED: dict[str, Column] = {
+DECLARED: dict[str, Declared] = {
     "whole": Int(0, 9),
     "real": Float(0, 9),
     "text": Text(),
@@ -345,7 +346,7 @@ def changed(form: str, ordinary: str, folder: Path) -> dict[str, bool]:
     """For every declaration and odd cells: whether the rows of both tables hold anything different."""
     names, same = {}, {}
     tables: tuple[dict[str, Any], dict[str, Any]] = ({}, {})
-    columns: dict[str, Column] = {}
+    columns: dict[str, Declared] = {}
     for odd, both in pairs(form, ordinary).items():
         in_both = [all(one) for one in zip(*(kept(ORDINARY[ordinary], held) for held in both), strict=True)]
         assert all(in_both) or ordinary in ROUNDED, f"{ordinary} is rounded in {form} with {odd}"
@@ -489,7 +490,7 @@ def integers(form: str, ids: Any, folder: Path, stem: str) -> list[tuple[Any, in
     many = len(ids)
     groups, values = (possible(form, cells) for cells in ([*GROUPS, "g1"][:many], [1] * many))
     source = stored(form, {"who": ids, "g": groups, "x": values}, folder, stem)
-    columns: dict[str, Column] = {"g": Category([f"g{i}" for i in range(5)]), "x": Int(0, 1)}
+    columns: dict[str, Declared] = {"g": Category([f"g{i}" for i in range(5)]), "x": Int(0, 1)}
     asked = answered(source, folder / f"{stem}.ledger", UNIT, columns, (BY_GROUP, BY_PERSON))
     return [pair for _, found, bounds in asked for pair in zip(found, bounds, strict=True)]
 
@@ -497,7 +498,7 @@ def integers(form: str, ids: Any, folder: Path, stem: str) -> list[tuple[Any, in
 @pytest.mark.parametrize("stranger", ["x", "A1", "0001", 1.5, None])
 def test_ids_of_one_table_do_not_change_those_of_another(stranger: Any, tmp_path: Path) -> None:
     """What type ids have in the first table may hang on one of them; people of the second stay who they are."""
-    columns: dict[str, Column] = {"x": Int(0, 1)}
+    columns: dict[str, Declared] = {"x": Int(0, 1)}
     for number, second in enumerate((["0001", "2"], ["A1", "A1"], ["1.4", "0.6"], [1, 2], [1.5, 2.0])):
         counted = []
         for more, first in enumerate(([1, 2, 3], [1, 2, 3, stranger])):
@@ -516,8 +517,12 @@ def test_ids_of_one_table_do_not_change_those_of_another(stranger: Any, tmp_path
                     "SELECT COUNT(DISTINCT who) AS n FROM visits",
                     "SELECT COUNT(*) AS n FROM data JOIN visits ON data.who = visits.who",
                 ):
-                    prepared = session._prepare(question, 1)
-                    found.append(look(session._engine, prepared.certified.countings, prepared.sql).entries[0][0])
+                    (one,) = session._prepare(question, 1).planned
+                    found.append(
+                        look(
+                            session._engine, one.certified.countings, written(one.certified, session._engine.dialect)
+                        ).entries[0][0]
+                    )
                 counted.append(found)
         assert counted[0][:2] == counted[1][:2]
         assert abs(counted[0][2] - counted[1][2]) <= 2
@@ -565,7 +570,7 @@ def test_questions_have_the_same_status_types_and_almost_the_same_integers(form:
 
 
 def answered(
-    source: Any, ledger: Path, unit: Any, columns: dict[str, Column], questions: tuple[str, ...]
+    source: Any, ledger: Path, unit: Any, columns: dict[str, Declared], questions: tuple[str, ...]
 ) -> list[tuple[Any, list[Any], list[int]]]:
     """Of each question the types in its answer, what was found for each measure, and how far one unit moves it."""
     budget = sf.Budget(1000)
@@ -574,9 +579,11 @@ def answered(
         for question in questions:
             answer = session.ask(question, spend=1)
             status = [[(name, type(value).__name__) for name, value in row.items()] for row in answer.rows]
-            prepared = session._prepare(question, 1)
-            entries = look(session._engine, prepared.certified.countings, prepared.sql).entries
-            bounds = [release.sensitivity.l1 for release in prepared.certified.releases]
+            (one,) = session._prepare(question, 1).planned
+            entries = look(
+                session._engine, one.certified.countings, written(one.certified, session._engine.dialect)
+            ).entries
+            bounds = [release.sensitivity.l1 for release in one.certified.releases]
             found.append((status, [list(column) for column in zip(*entries, strict=True)], bounds))
         return found
 
@@ -645,7 +652,7 @@ def test_values_are_chosen_by_their_number_and_not_by_its_width(tmp_path: Path) 
     for kind, more in ((pa.int8(), -3), (pa.int32(), -100_000), (pa.int64(), -(2**40))):
         path = tmp_path / f"{kind}.parquet"
         pyarrow.parquet.write_table(pa.table({"who": [*who, 99], "x": pa.array([*values, more], kind)}), path)
-        columns: dict[str, Column] = {"x": Int(-50, 0)}
+        columns: dict[str, Declared] = {"x": Int(-50, 0)}
         unit = Person("who", max_rows=2)
         question = ("SELECT BIN(x, 10) AS b, COUNT(DISTINCT x) AS n FROM data GROUP BY BIN(x, 10)",)
         [(_, integers_found, _)] = answered(path, tmp_path / f"{kind}.ledger", unit, columns, question)

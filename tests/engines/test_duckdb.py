@@ -26,8 +26,7 @@ from sfumato.errors import DataUnreadable, EngineFailed, SfumatoError, UsageErro
 from sfumato.plan.expressions import Column, Comparison, Condition, Number, String
 from sfumato.plan.lattice import LARGEST, Lattice
 from sfumato.plan.nodes import CentredSum, CountRows, CountValues, Key, ListedKey, Measure, Plan, RangeKey, Sum
-from sfumato.schema.columns import Category, Float, Identifier, Int, Text
-from sfumato.schema.columns import Column as Declared
+from sfumato.schema.columns import Category, Declared, Float, Identifier, Int, Text
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person, Row, Unit
 from tests.emitter import arrange, sql_of

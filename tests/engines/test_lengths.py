@@ -9,10 +9,10 @@ import pytest
 import sfumato as sf
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.errors import SfumatoError
-from sfumato.plan.expressions import Column as Column_
+from sfumato.plan.expressions import Declared as Column_
 from sfumato.plan.expressions import Matches, String
 from sfumato.query.sql import parse
-from sfumato.schema.columns import LONGEST_TEXT, Category, Column, Float, Identifier, Int, Text
+from sfumato.schema.columns import LONGEST_TEXT, Category, Declared, Float, Identifier, Int, Text
 from sfumato.schema.policy import load_policy
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person, Row
@@ -21,7 +21,7 @@ from tests.engines.stores import FORMS, stored_as
 WIDE = "é中😀"  # two, three and four bytes
 
 
-def held(source: Any, declared: Column, **more: Column) -> list[Any]:
+def held(source: Any, declared: Declared, **more: Declared) -> list[Any]:
     engine = DuckDBEngine(source, Schema("people", Row(), {"t": declared, **more}))
     try:
         return [row[0] for row in engine.run("SELECT t FROM people")]

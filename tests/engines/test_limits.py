@@ -16,10 +16,10 @@ import pyarrow.parquet
 import pytest
 
 import sfumato as sf
-import sfumato.session
+import sfumato.door
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.duckdb.watchdog import at_most
-from sfumato.engines.ticks import SHORTEST_NS, STEPS_A_DOUBLING, TICKS_NS, leaving_at_a_tick, next_tick
+from sfumato.engines.ticks import SHORTEST_NS, STEPS_A_DOUBLING, leaving_at_a_tick, next_tick, ticks
 from sfumato.errors import DataUnreadable, EngineFailed, UsageError
 from sfumato.schema.columns import Int, Text
 from sfumato.schema.limits import DEFAULT_SECONDS, Limits
@@ -33,6 +33,7 @@ TABLE = pa.table({"x": [1, 2, 3], "s": ["a", "b", "c"]})
 SCHEMA = Schema("data", Row(), {"x": Int(0, 9), "s": Text()})
 COUNT = "SELECT COUNT(*) AS n FROM people"
 Open = Callable[..., sf.Session]
+TICKS_NS = ticks()
 
 
 # ---- how limits are written
@@ -104,7 +105,7 @@ def test_a_failure_at_a_limit_keeps_its_charge(open_crowd: Open, monkeypatch: py
     session = open_crowd(limits=sf.Limits("64 MB", 1))
     for number, (sql, age) in enumerate(((ENDLESS, 30), (GREEDY, 31)), start=1):
         with monkeypatch.context() as changed:
-            changed.setattr(sfumato.session, "emit", lambda *_, sql=sql: sql)
+            changed.setattr(sfumato.door, "emit", lambda *_, sql=sql: sql)
             with pytest.raises(EngineFailed, match="The charge stands"):
                 session.ask(f"{COUNT} WHERE age > {age}", spend=0.5)
         assert len(session.history()) == number
@@ -210,6 +211,12 @@ def test_the_next_tick_is_the_first_that_is_not_before() -> None:
         assert next_tick(tick + 1) == later
     assert next_tick(0) == next_tick(1) == SHORTEST_NS
     assert next_tick(TICKS_NS[-1] + 1) == 2 * TICKS_NS[-1]
+
+
+def test_an_engine_may_have_a_longer_shortest_tick() -> None:
+    slow = 50 * SHORTEST_NS
+    assert next_tick(1, slow) == next_tick(slow, slow) == slow
+    assert next_tick(slow + 1, slow) == round(slow * 2 ** (1 / STEPS_A_DOUBLING))
 
 
 class Clock:

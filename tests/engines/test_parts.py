@@ -17,16 +17,13 @@ import pytest
 from sfumato.audit.replay import integers_of
 from sfumato.engines.arrange import look
 from sfumato.engines.duckdb.engine import DuckDBEngine
-from sfumato.kernel.certify import Certified, certify
+from sfumato.kernel.certify import Certified
 from sfumato.kernel.cost import Cost
 from sfumato.kernel.gate import Found
 from sfumato.kernel.mechanisms.protocol import CellCounts
 from sfumato.plan.counting import countings
 from sfumato.plan.nodes import CountDistinct, CountRows, CountValues, Grid, OpenKey, Plan, Sum
-from sfumato.query.allocate import allocate
-from sfumato.query.bind import bind
-from sfumato.query.rewrite import rewrite
-from sfumato.query.sql import parse
+from sfumato.query.planned import planned
 from sfumato.schema.columns import Category, Float, Int, Text
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person, Row, Unit
@@ -73,10 +70,8 @@ def table(found: list[dict[str, Any]]) -> pa.Table:
 
 def certified(question: str, unit: Unit, *, opened: bool = False) -> tuple[Certified, Schema]:
     schema = Schema("t", unit, COLUMNS)
-    bound = bind(parse(question), schema)
     price = Cost("rho" if opened else "epsilon", Fraction(1))
-    plan = allocate(bound, rewrite(bound), schema, price, Fraction(1, 1000))
-    return certify(plan, schema, price.currency), schema
+    return planned(question, schema, price, Fraction(1, 1000)).certified, schema
 
 
 def found(plan: Plan, schema: Schema, data: list[dict[str, Any]], write: Emit = emit) -> Found:
@@ -165,8 +160,7 @@ def test_each_row_is_counted_in_its_cell(question: str, name: str) -> None:
 @pytest.mark.parametrize("lower", [0.0, 0.1, -3.7, 1e-9, 1e9])
 def test_values_at_the_edges_of_cells_count_once_and_in_range(lower: float) -> None:
     schema = Schema("t", Row(), {"x": Float(lower, lower + 0.3)})
-    bound = bind(parse("SELECT HISTOGRAM(x, 3) FROM t"), schema)
-    plan = allocate(bound, rewrite(bound), schema, Cost("epsilon", Fraction(1)))
+    plan = planned("SELECT HISTOGRAM(x, 3) FROM t", schema, Cost("epsilon", Fraction(1))).certified.plan
     edges = [lower + i * 0.1 for i in range(-1, 5)]
     near = [value + side * abs(value) * 2.0**-52 for value in edges for side in (-1, 0, 1)]
     engine = DuckDBEngine(pa.table({"x": near}), schema)

@@ -1,12 +1,14 @@
 """A small private table on disk and sessions on it, for processes that tests start, trace and kill."""
 
 import os
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet
 
 import sfumato as sf
+from sfumato.engines.ticks import SHORTEST_NS
 from sfumato.ledger.ledger import Ledger
 from sfumato.schema.table import Schema
 
@@ -30,8 +32,13 @@ def open_session(folder: Path) -> sf.Session:
 class InstantEngine:
     """Counts 200 rows without looking, so that a process spends its short life in the ledger."""
 
+    shortest_tick = SHORTEST_NS
+
     def version(self) -> str:
         return "v1"
+
+    def slot(self) -> AbstractContextManager[None]:
+        return nullcontext()
 
     def run(self, sql: str) -> list[tuple[int, int]]:
         return [(0, 200)]
@@ -43,7 +50,7 @@ class InstantEngine:
 def open_instantly(folder: Path) -> sf.Session:
     schema = Schema("people", sf.Person("user_id", max_rows=1), {"age": sf.Int(17, 90)})
     ledger = Ledger(folder / "people.ledger", schema=schema, budget=BUDGET)
-    return sf.Session(schema, BUDGET, InstantEngine(), ledger, "analyst")
+    return sf.Session(schema, InstantEngine(), ledger, "analyst")
 
 
 def question(number: int) -> str:

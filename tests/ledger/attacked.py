@@ -32,7 +32,7 @@ def spent(folder: Path) -> Path:
     """Entries: open, analyst, then three charges, each with its release. All of the limit of 1 is spent."""
     write_table(folder)
     with session_on(folder) as session, session_on(folder, "press") as other:
-        session.ledger.limit_analyst("mallory", Fraction(9, 10))
+        session._ledger.limit_analyst("mallory", Fraction(9, 10))
         first = session.ask(question(1), spend=SPEND, request="id-1")
         (folder / "first.txt").write_text(str(first.rows))
         session.ask(question(2), spend=0.4)
@@ -67,7 +67,7 @@ def rows_of(folder: Path, kind: str) -> list[Entry]:
 
 def assert_noticed(folder: Path) -> None:
     with pytest.raises(LedgerDamaged), session_on(folder) as session:
-        session.ledger.verify()
+        session._ledger.verify()
 
 
 def without_layout(patch: pytest.MonkeyPatch) -> None:

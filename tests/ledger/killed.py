@@ -13,6 +13,7 @@ from itertools import count
 from pathlib import Path
 from random import SystemRandom
 
+from sfumato.door import written
 from sfumato.kernel.gate import Receipt, release
 from sfumato.ledger.payment import Payment
 from tests.emitter import arrange
@@ -69,12 +70,12 @@ def show_then_pay(folder: Path, say_ready: int) -> None:
     for number in count():
         request = f"{os.getpid()}-{number}"
         prepared = session._prepare(question(number), 0.5)
-        certified = prepared.certified
-        integers = arrange(certified.plan, session._engine.run(prepared.sql))
+        certified = prepared.planned[0].certified
+        integers = arrange(certified.plan, session._engine.run(*written(certified)))
         released = release(certified, Receipt(0, certified.digest), integers, session._entropy)
         append_durably(shown, json.dumps({"receipt": None, "request": request, "rows": released.values}))
         os.write(say_ready, b".")
-        session.ledger.charge(Payment(certified, "analyst", prepared.spend, "v1", request=request))
+        session._ledger.charge(Payment((certified,), "analyst", prepared.spend, "v1", prepared.asking, request=request))
 
 
 ROLES = {"pay-then-show": pay_then_show, "show-then-pay": show_then_pay}

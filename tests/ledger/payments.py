@@ -4,12 +4,13 @@ import os
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 from sfumato.kernel.certify import Certified, certify
 from sfumato.kernel.gate import Release
 from sfumato.ledger.entry import Entry
 from sfumato.ledger.ledger import Ledger
-from sfumato.ledger.payment import Payment
+from sfumato.ledger.payment import Asking, Payment
 from sfumato.ledger.terms import Terms
 from sfumato.plan.expressions import Column, Comparison, Number
 from sfumato.plan.nodes import CountRows, Measure, Plan
@@ -43,7 +44,17 @@ def payment(
     request: str | None = None,
 ) -> Payment:
     paid_for = certified(spend, budget=budget, question=question)
-    return Payment(paid_for, analyst, exact(spend, "spend"), version, fresh, request)
+    return paying(
+        (paid_for,), analyst=analyst, spend=exact(spend, "spend"), version=version, fresh=fresh, request=request
+    )
+
+
+def paying(plans: tuple[Certified, ...], **given: Any) -> Payment:
+    """For plans that no question was written for."""
+    asking = Asking(
+        ("SELECT COUNT(*) FROM people",) * len(plans), sum((plan.cost.amount for plan in plans), Fraction(0))
+    )
+    return Payment(plans, asking=asking, **given)
 
 
 def open_ledger(path: Path, *, budget: Budget = PURE, schema: Schema = SCHEMA, anchor: Path | None = None) -> Ledger:
@@ -52,11 +63,16 @@ def open_ledger(path: Path, *, budget: Budget = PURE, schema: Schema = SCHEMA, a
 
 def newest(ledger: Ledger, *kinds: str) -> Entry:
     """The last entry of a kind."""
-    return [entry for entry in ledger._chain.entries() if entry.kind in kinds][-1]
+    return [entry for entry in ledger.records.chain.entries() if entry.kind in kinds][-1]
 
 
 def answer(entry: int, value: int = 42) -> Release:
     return Release(entry, ((value,),))
+
+
+def store(ledger: Ledger, entry: int, value: int = 42) -> Release:
+    """Keep an answer; all questions of these payments are answered in the same shape."""
+    return ledger.store(payment(), [answer(entry, value)])[0]
 
 
 def in_child(work: Callable[[], object]) -> int:

@@ -24,7 +24,7 @@ from sfumato.ledger.verifying import verified
 from sfumato.ledger.vouching import re_anchor
 from sfumato.schema.budget import Budget
 from tests.ledger.chains import last
-from tests.ledger.payments import answer, open_ledger, payment
+from tests.ledger.payments import open_ledger, payment, store
 from tests.ledger.tampering import edit, rechain
 from tests.ledger.workers import at_once
 
@@ -63,8 +63,8 @@ def restore_in_place(path: Path, content: bytes) -> None:
 def test_it_remembers_the_newest_entry(path: Path) -> None:
     ledger = open_ledger(path)
     receipt = ledger.charge(payment())
-    ledger.store(answer(receipt.entry))
-    assert default_anchor(path).read_text() == f"{3:020d} {last(ledger._chain).hash}\n"
+    store(ledger, receipt.entry)
+    assert default_anchor(path).read_text() == f"{3:020d} {last(ledger.records.chain).hash}\n"
     assert default_anchor(path).stat().st_mode & 0o777 == 0o600
     ledger.close()
 
@@ -72,10 +72,10 @@ def test_it_remembers_the_newest_entry(path: Path) -> None:
 def test_it_never_goes_back(path: Path) -> None:
     """Two processes commit one after the other and reach the anchor in the other order."""
     slow, quick = open_ledger(path), open_ledger(path)
-    anchor, late = slow._anchor, Mock()
+    anchor, late = slow.records.anchor, Mock()
     late.outlived.return_value = False
     late.check = anchor.check
-    slow._anchor = late
+    slow.records.anchor = late
     spend(slow, range(1))
     spend(quick, range(1, 3))
     before = default_anchor(path).read_text()
@@ -90,7 +90,7 @@ def test_it_does_not_go_back_when_two_write_at_once(path: Path, monkeypatch: pyt
     ledger = open_ledger(path)
     first = default_anchor(path).read_text()
     spend(ledger, range(2))
-    _, early, late = ledger._chain.entries()
+    _, early, late = ledger.records.chain.entries()
     default_anchor(path).write_text(first)
     anchor = Anchor(default_anchor(path))
     write, begun = os.pwrite, Event()
@@ -103,9 +103,9 @@ def test_it_does_not_go_back_when_two_write_at_once(path: Path, monkeypatch: pyt
 
     monkeypatch.setattr(os, "pwrite", slowly)
     with ThreadPoolExecutor(2) as pool:
-        slow = pool.submit(anchor.advance, (early.seq, early.hash), ledger._reader.holds)
+        slow = pool.submit(anchor.advance, (early.seq, early.hash), ledger.records.reader.holds)
         assert begun.wait(10)
-        quick = pool.submit(anchor.advance, (late.seq, late.hash), ledger._reader.holds)
+        quick = pool.submit(anchor.advance, (late.seq, late.hash), ledger.records.reader.holds)
     assert (slow.result(), quick.result()) == (None, None)
     assert default_anchor(path).read_text() == f"{late.seq:020d} {late.hash}\n"
     ledger.close()
@@ -227,7 +227,7 @@ def test_what_was_read_in_an_anchor_is_written_back(path: Path, rest: bytes | No
         "charge": lambda: ledger.charge(payment(0.1, question=7)),
         "verify": ledger.verify,
         "history": ledger.history,
-        "advance": lambda: ledger._anchor.advance((3, "0" * 64), ledger._reader.holds),
+        "advance": lambda: ledger.records.anchor.advance((3, "0" * 64), ledger.records.reader.holds),
     }
     damage(path, rest)
     with pytest.raises(LedgerDamaged, match="no longer knew the entry that was read in it before"):
@@ -261,7 +261,7 @@ def test_an_anchor_is_forced_to_the_disk(path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(os, "fsync", noted)
     charge = ledger.charge(payment()).entry
     assert synced == []
-    ledger.store(answer(charge))
+    store(ledger, charge)
     assert synced == [f"{3:020d}".encode()]
     ledger.charge(payment())
     assert synced == [f"{3:020d}".encode()] * 2, "who repeats it may be quicker than whoever stored it"
@@ -275,15 +275,15 @@ def test_a_newer_anchor_of_somebody_elses_is_forced_too(path: Path, monkeypatch:
     ledger, other, synced = open_ledger(path), open_ledger(path), []
     charge = ledger.charge(payment()).entry
     monkeypatch.setattr(os, "fsync", lambda descriptor: synced.append(os.pread(descriptor, 20, 0)))
-    advance = ledger._anchor.advance
+    advance = ledger.records.anchor.advance
 
     class Late(Anchor):
         def advance(self, *given, **named):
             spend(other, range(1, 2))
             advance(*given, **named)
 
-    ledger._anchor = Late(default_anchor(path))
-    ledger.store(answer(charge))
+    ledger.records.anchor = Late(default_anchor(path))
+    store(ledger, charge)
     assert synced == [f"{4:020d}".encode()]
     ledger.close()
     other.close()
@@ -454,7 +454,7 @@ def copies(path: Path) -> tuple[Path, Path]:
 
 
 def write_while_another_does(ledger: Ledger, other: Ledger, entries: int) -> None:
-    with ledger._writing() as (chain, _):
+    with ledger.records.writing() as (chain, _):
         for _ in range(entries):
             chain.append("analyst", {"when": "", "epsilon": "1"}, analyst="press")
         spend(other, range(1, 2))
@@ -477,7 +477,7 @@ def test_a_copy_that_is_longer_does_not_take_the_anchor_over(path: Path) -> None
     one, other = (open_ledger(each, anchor=default_anchor(path)) for each in copies(path))
     with pytest.raises(LedgerDamaged, match="the anchor remembers an entry 3 that is not in this ledger"):
         write_while_another_does(other, one, 2)
-    assert default_anchor(path).read_text().startswith(f"{3:020d} {last(one._chain).hash}")
+    assert default_anchor(path).read_text().startswith(f"{3:020d} {last(one.records.chain).hash}")
     one.close()
     other.close()
 
@@ -493,13 +493,13 @@ def test_two_processes_on_two_copies_share_one_budget(path: Path) -> None:
 def test_a_process_that_comes_late_to_the_anchor_is_not_refused(path: Path) -> None:
     """It knows of no newer entry yet; the file has it."""
     slow, quick = open_ledger(path), open_ledger(path)
-    with slow._writing() as (chain, _):
+    with slow.records.writing() as (chain, _):
         chain.append("analyst", {"when": "", "epsilon": "1"}, analyst="press")
-    with slow._reading() as book:
+    with slow.records.reading() as book:
         newest = book.seq, book.hash
     spend(quick, range(2))
-    slow._anchor.advance(newest, slow._reader.holds)
-    assert default_anchor(path).read_text().startswith(f"{4:020d} {last(quick._chain).hash}")
+    slow.records.anchor.advance(newest, slow.records.reader.holds)
+    assert default_anchor(path).read_text().startswith(f"{4:020d} {last(quick.records.chain).hash}")
     slow.close()
     quick.close()
 
@@ -512,9 +512,9 @@ def test_an_anchor_that_moves_while_it_is_compared_is_compared_again(path: Path)
         if not asked:
             spend(other, range(1))
         asked.append(seq)
-        return ledger._reader.holds(seq, digest)
+        return ledger.records.reader.holds(seq, digest)
 
-    ledger._anchor.advance((1, last(ledger._chain).hash), holds)
+    ledger.records.anchor.advance((1, last(ledger.records.chain).hash), holds)
     assert asked == [1, 2]
     assert default_anchor(path).read_text().startswith(f"{2:020d} ")
     ledger.close()
@@ -530,7 +530,7 @@ def test_verifying_while_others_write_is_no_alarm(path: Path, monkeypatch: pytes
         spend(other, range(1))
         return book
 
-    monkeypatch.setattr("sfumato.ledger.ledger.verified", slowly)
+    monkeypatch.setattr("sfumato.ledger.records.verified", slowly)
     assert ledger.verify() == 1
     ledger.close()
     other.close()

@@ -15,14 +15,14 @@ from sfumato.ledger.book import Book
 from sfumato.ledger.chain import Chain
 from sfumato.ledger.entry import GENESIS, Entry
 from sfumato.ledger.reader import Reader
-from sfumato.ledger.releases import kept_release
+from sfumato.ledger.releases import kept_releases
 from sfumato.ledger.verifying import verified
 from tests.ledger.chains import append
-from tests.ledger.payments import MIXED, answer, in_child, open_ledger, payment
+from tests.ledger.payments import MIXED, in_child, open_ledger, payment, store
 from tests.ledger.tampering import edit, forge
 
 OPENED = {"table": "people", "unit": "row", "epsilon": "100", "delta": "1/1000"}
-TOLD = {"when": "", "spend": "1/10", "digest": "d", "releases": []}
+TOLD = {"when": "", "spend": "1/10", "digest": "d", "releases": [], "language": 2}
 
 
 def charge(**changes: Any) -> dict[str, Any]:
@@ -73,8 +73,8 @@ def test_all_entries_together(book: Book) -> None:
     assert [limit.epsilon for limit in book.limits] == [100, 2]
     assert book.limit.epsilon == 2
     assert book.questions == {("ann", "q"): 6, ("bob", "q"): 4}
-    assert book.requests == {("ann", "id-1"): (2, "q"), ("bob", "id-1"): (4, "q")}
-    assert (book.charges, book.releases, book.failures) == ({2, 4, 6}, {2: 3}, {4: 5})
+    assert book.requests == {("ann", "id-1"): (2, "q", False), ("bob", "id-1"): (4, "q", False)}
+    assert (book.paid, book.releases, book.failures) == ({2, 4, 6}, {2: 3}, {4: 5})
 
 
 def test_a_charge_that_failed_for_one_and_was_answered_for_another_at_once(book: Book) -> None:
@@ -232,8 +232,8 @@ def test_a_book_knows_its_entries_by_their_hashes(book: Book) -> None:
 def chain(tmp_path: Path) -> Iterator[Chain]:
     ledger = open_ledger(tmp_path / "a.ledger")
     for question in range(3):
-        ledger.store(answer(ledger.charge(payment(0.1, question=question)).entry))
-    yield ledger._chain
+        store(ledger, ledger.charge(payment(0.1, question=question)).entry)
+    yield ledger.records.chain
     ledger.close()
 
 
@@ -252,7 +252,7 @@ def test_what_was_read_is_not_read_again(chain: Chain, monkeypatch: pytest.Monke
 
 @pytest.mark.parametrize("many", [1, 2, 3, 7, 8])
 def test_many_entries_come_in_batches(chain: Chain, many: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sfumato.ledger.chain.BATCH", many)
+    monkeypatch.setattr("sfumato.ledger.chain.ENTRIES_AT_ONCE", many)
     assert [entry.seq for entry in chain.entries()] == [1, 2, 3, 4, 5, 6, 7]
     assert [entry.seq for entry in chain.entries(5)] == [5, 6, 7]
 
@@ -324,8 +324,8 @@ def test_an_older_ledger_that_is_sound_is_refused_by_whoever_read_the_newer(chai
 
 def test_answers_within_answers_are_read_no_deeper_than_they_are_written(chain: Chain) -> None:
     body = '{"values": [], "when": "", "others": [' * 200 + '{"values": []}' + "]}" * 200
-    kept = kept_release(Entry(8, "release", None, None, None, 2, body, ""))
-    assert kept == Release(2, (), None, (Release(2, ()),))
+    kept = kept_releases(Entry(8, "release", None, None, None, 2, body, ""))
+    assert kept == (Release(2, ()), Release(2, ()))
 
 
 def test_stored_answers_and_failures_must_be_readable(chain: Chain) -> None:
@@ -373,7 +373,7 @@ def test_a_charge_above_a_limit_of_its_time_is_noticed(tmp_path: Path, budget: A
     ledger.charge(payment(0.5, analyst="press", **given))
     ledger.charge(payment(0.5, question=1, **given))
     assert ledger.verify() == 4
-    last = ledger._chain.at(4).content
+    last = ledger.records.chain.at(4).content
     amount = Fraction(last["amount"])
     sums = {"total": str(3 * amount), "analyst_total": str(2 * amount), "amount": str(amount)}
     over = [last | sums | {"delta": "1", "delta_total": "1"}]
@@ -384,7 +384,7 @@ def test_a_charge_above_a_limit_of_its_time_is_noticed(tmp_path: Path, budget: A
     for said, analyst in zip(over, ["research"] * (len(over) - 1) + ["press"], strict=True):
         forge(path, "charge", said, analyst=analyst, question="q")
         with pytest.raises(LedgerDamaged, match="entry 5 of the ledger charges more than was left"):
-            verified(Reader(ledger._chain))
+            verified(Reader(ledger.records.chain))
         edit(path, "DELETE FROM entry WHERE seq = 5")
     assert ledger.verify() == 4
     ledger.close()

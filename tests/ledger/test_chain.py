@@ -70,7 +70,9 @@ def test_a_new_ledger_is_its_owners_alone(tmp_path: Path) -> None:
     with closing(open_ledger(tmp_path / "a.ledger")) as ledger:
         assert ledger.charge(payment()) is not None
         modes = {place.name: stat.S_IMODE(place.stat().st_mode) for place in tmp_path.iterdir()}
-    assert modes == dict.fromkeys(["a.ledger", "a.ledger-wal", "a.ledger-shm", "a.ledger.anchor"], 0o600)
+    assert modes == dict.fromkeys(
+        ["a.ledger", "a.ledger-wal", "a.ledger-shm", "a.ledger.anchor", "a.ledger.anchor.key"], 0o600
+    )
 
 
 @pytest.mark.usefixtures("no_umask")

@@ -15,7 +15,7 @@ from sfumato.errors import LedgerDamaged
 from sfumato.ledger import chain as chain_module
 from sfumato.ledger.chain import Chain
 from tests.ledger.chains import append
-from tests.ledger.payments import answer, in_child, open_ledger, payment
+from tests.ledger.payments import in_child, open_ledger, payment, store
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 
@@ -86,7 +86,7 @@ def test_what_a_child_charged_stays_when_its_parent_closes(path: Path, own: bool
 
     def ask(number: int) -> None:
         used.append(used[0] if used else open_ledger(path) if own else parent)
-        used[0].store(answer(used[0].charge(payment(0.1, question=number)).entry))
+        store(used[0], used[0].charge(payment(0.1, question=number)).entry)
 
     child = Child(lambda: ask(1), lambda: ask(2))
     child.step()

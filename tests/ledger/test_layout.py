@@ -52,6 +52,9 @@ def test_a_layout_in_part_is_none(path: Path, missing: int) -> None:
         if missing == 0:
             connection.execute("DROP TABLE entry")
             connection.execute("CREATE TABLE other (x)")
+        if missing == len(LAYOUTS[0]):  # what was added last: without it, the layout of before
+            assert is_laid_out(connection, "a.ledger")
+            return
         with pytest.raises(LedgerDamaged, match=r"a\.ledger is not laid out like a ledger: .*"):
             is_laid_out(connection, "a.ledger")
 
@@ -163,10 +166,12 @@ def test_indexes_that_contradict_the_table_are_noticed(path: Path) -> None:
     with closing(open_ledger(path)) as ledger:
         for question in range(5):
             ledger.charge(payment(0.1, question=question))
-        ledger._chain._connect().execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        ledger.records.chain._connect().execute("PRAGMA wal_checkpoint(TRUNCATE)")
         assert ledger.verify() == 6
         (root,) = (
-            ledger._chain._connect().execute("SELECT rootpage FROM sqlite_master WHERE name = 'by_kind'").fetchone()
+            ledger.records.chain._connect()
+            .execute("SELECT rootpage FROM sqlite_master WHERE name = 'by_kind'")
+            .fetchone()
         )
     content = bytearray(path.read_bytes())
     content[(root - 1) * 4096 : root * 4096] = bytes(4096)

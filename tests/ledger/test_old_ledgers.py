@@ -1,4 +1,4 @@
-"""Ledgers that 0.1.0 made: they open, pay, answer, list and verify as they did, and keep their layout."""
+"""Ledgers that 0.1.0 made: they open, pay, list and verify as they did, keep their layout, and recall their answers."""
 
 import shutil
 import sqlite3
@@ -9,13 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from sfumato.errors import BudgetExceeded, EngineFailed
+from sfumato.errors import BudgetExceeded, EngineFailed, RequestConflict, UsageError
 from sfumato.kernel.gate import Receipt, Release
-from sfumato.ledger.payment import Payment, Stored
+from sfumato.ledger.data_key import key_place
+from sfumato.ledger.payment import Payment
 from sfumato.ledger.places import default_anchor
 from sfumato.ledger.terms import Terms
 from sfumato.schema.budget import Budget
-from tests.ledger.payments import MIXED, PURE, answer, open_ledger, payment
+from sfumato.schema.table import Schema
+from sfumato.schema.unit import Person, Row
+from tests.ledger.payments import MIXED, PURE, SCHEMA, open_ledger, payment
 
 KEPT = Path(__file__).parents[1] / "fixtures" / "ledgers"
 BUDGETS = {"0.1.0.ledger": PURE, "0.1.0-rho.ledger": MIXED}
@@ -31,10 +34,10 @@ def old(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Path, Budget]:
 
 
 def asked(name: str, spend: float, budget: Budget, *, delta: Fraction = Fraction(0), **named: object) -> Payment:
-    """A payment whose plan has this digest: digests of real plans may change with the package."""
+    """A payment whose plan has this digest: that of the plans that 0.1.0 was paid for."""
     paid = payment(spend, budget=budget, **named)
-    one = paid.certified
-    return replace(paid, certified=replace(one, digest=name, cost=replace(one.cost, delta=delta)))
+    (one,) = paid.plans
+    return replace(paid, plans=(replace(one, digest=name, cost=replace(one.cost, delta=delta)),))
 
 
 def test_it_verifies_and_lists_its_charges(old: tuple[Path, Budget]) -> None:
@@ -51,26 +54,54 @@ def test_it_verifies_and_lists_its_charges(old: tuple[Path, Budget]) -> None:
         assert [line.entry for line in ledger.history("press")] == [5]
 
 
-def test_what_was_bought_is_still_there(old: tuple[Path, Budget]) -> None:
+def test_what_it_answered_is_recalled_and_never_taken_for_an_answer_of_now(old: tuple[Path, Budget]) -> None:
+    """Not even under the very name that 0.1.0 gave the question, which had no key."""
     path, budget = old
     with closing(open_ledger(path, budget=budget)) as ledger:
-        for named in ({}, {"request": "id-17"}):
-            bought = ledger.charge(asked("answered", 0.25, budget, **named))
-            assert isinstance(bought, Stored)
-            assert bought.release == Release(3, ((42, (1, -(10**40))),))
+        charge, stored = ledger.recall(3, "research")
+        assert (charge.seq, stored.releases) == (3, (Release(3, ((42, (1, -(10**40))),)),))
+        _, keys = ledger.recall(8, "research")
+        assert keys.releases == (Release(8, ((5,), (6,)), (("Malmö", 0), ("Ulm", 1))), Release(8, ((7,),)))
+        assert ledger.recall(10, "research")[1].releases == (Release(10, ((8,),)),)
         with pytest.raises(EngineFailed, match=r"^it failed\.\n  The charge stands\.$"):
-            ledger.charge(asked("failed", 0.1, budget))
-        keys = ledger.charge(asked("keys", 0.1, budget, delta=Terms(budget).pot / 5))
-        assert isinstance(keys, Stored)
-        other = Release(8, ((7,),))
-        assert keys.release == Release(8, ((5,), (6,)), (("Malmö", 0), ("Ulm", 1)), (other,))
-        both = ledger.charge(asked("both", 0.1, budget))
-        assert isinstance(both, Stored)
-        assert both.release == Release(10, ((8,),))
-        died = ledger.charge(asked("died", 0.1, budget, analyst="press"))
-        assert isinstance(died, Receipt)
-        assert ledger.store(answer(died.entry)) == answer(5)
+            ledger.recall(6, "research")
+        for number, analyst in ((5, "press"), (3, "press"), (1, "research"), (4, "research"), (99, "research")):
+            with pytest.raises(UsageError, match="there is no answer of yours"):
+                ledger.recall(number, analyst)
+        for name, spend in (("answered", 0.25), ("failed", 0.1), ("died", 0.1)):
+            analyst = "press" if name == "died" else "research"
+            assert ledger.found(asked(name, spend, budget, analyst=analyst)) is None
+        paid = ledger.charge(asked("answered", 0.25, budget))
+        assert isinstance(paid, Receipt)
+        assert paid.entry == 13
         assert ledger.verify() == 13
+
+
+def test_a_request_id_that_it_used_is_refused_before_paying(old: tuple[Path, Budget]) -> None:
+    path, budget = old
+    with closing(open_ledger(path, budget=budget)) as ledger:
+        again = asked("answered", 0.25, budget, request="id-17")
+        for act in (ledger.found, ledger.charge):
+            with pytest.raises(RequestConflict, match="'id-17' was used for entry 3") as refused:
+                act(again)
+        assert "Recall it" in refused.value.hint
+        assert ledger.verify() == 12
+
+
+def test_of_its_unit_the_id_alone_is_compared(old: tuple[Path, Budget]) -> None:
+    path, budget = old
+    wider = Schema(SCHEMA.table, Person("user_id", max_rows=50, max_groups=7), SCHEMA.columns)
+    with closing(open_ledger(path, budget=budget, schema=wider)) as ledger:
+        assert ledger.verify() == 12
+    for unit in (Row(), Person("other", max_rows=2, max_groups=2)):
+        with pytest.raises(UsageError, match="the ledger was opened for the unit"):
+            open_ledger(path, budget=budget, schema=Schema(SCHEMA.table, unit, SCHEMA.columns))
+
+
+def test_it_gets_a_key_when_it_is_opened(old: tuple[Path, Budget]) -> None:
+    path, budget = old
+    open_ledger(path, budget=budget).close()
+    assert key_place(default_anchor(path)).is_file()
 
 
 def test_it_pays_on_from_its_totals_and_limits(old: tuple[Path, Budget]) -> None:

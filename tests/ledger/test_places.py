@@ -88,7 +88,7 @@ def test_the_twin_forgets_what_was_spent(here: Path) -> None:
 def test_a_working_directory_that_changes_moves_nothing(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ledger = open_ledger(Path("a.ledger"))
     ledger.charge(payment(1))
-    ledger._chain.close()
+    ledger.records.chain.close()
     monkeypatch.chdir(here / "folder")
     assert ledger.balance("research").left.epsilon == 0
     assert ledger.verify() == 2

@@ -78,7 +78,7 @@ def test_no_journal_is_ever_made(path: Path, way: str, guarded: bool, monkeypatc
     with closing(open_ledger(path)) as ledger:
         ledger.charge(payment())
         assert ledger.verify() == 2
-    assert sorted(each.name for each in path.parent.iterdir()) == ["a.ledger", "a.ledger.anchor"]
+    assert sorted(each.name for each in path.parent.iterdir()) == ["a.ledger", "a.ledger.anchor", "a.ledger.anchor.key"]
 
 
 def test_the_twin_makes_one(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -104,16 +104,20 @@ def test_threads_that_start_a_ledger_start_one(path: Path, links: bool, monkeypa
         without_links(monkeypatch)
     with ThreadPoolExecutor(8) as pool:
         ledgers = list(pool.map(lambda _: open_ledger(path), range(8)))
-    assert len({ledger._chain.at(1).hash for ledger in ledgers}) == 1
+    assert len({ledger.records.chain.at(1).hash for ledger in ledgers}) == 1
     for ledger in ledgers:
         ledger.close()
-    assert sorted(each.name for each in path.parent.iterdir()) == ["a.ledger", "a.ledger.anchor"]
+    assert sorted(each.name for each in path.parent.iterdir()) == ["a.ledger", "a.ledger.anchor", "a.ledger.anchor.key"]
 
 
 def test_processes_that_start_a_ledger_leave_nothing_else_behind(path: Path) -> None:
     assert len(set(at_once("open", 6, path))) == 1
     names = {each.name for each in path.parent.iterdir()}
-    assert {"a.ledger", "a.ledger.anchor"} <= names <= {f"a.ledger{end}" for end in ("", ".anchor", "-wal", "-shm")}
+    assert (
+        {"a.ledger", "a.ledger.anchor"}
+        <= names
+        <= {f"a.ledger{end}" for end in ("", ".anchor", ".anchor.key", "-wal", "-shm")}
+    )
 
 
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
@@ -133,7 +137,7 @@ def test_a_process_that_dies_while_it_starts_a_ledger_leaves_none_or_a_whole_one
     with closing(open_ledger(path)) as ledger:
         ledger.charge(payment())
         assert ledger.verify() == 2
-    assert sorted(each.name for each in path.parent.iterdir()) == ["a.ledger", "a.ledger.anchor"]
+    assert sorted(each.name for each in path.parent.iterdir()) == ["a.ledger", "a.ledger.anchor", "a.ledger.anchor.key"]
 
 
 def test_an_unfinished_ledger_that_somebody_tidied_away_is_no_problem(
@@ -163,7 +167,7 @@ def test_an_unfinished_ledger_that_vanishes_alone_starts_none(path: Path, monkey
 
 
 def test_ledgers_of_one_folder_do_not_tidy_each_other_away(tmp_path: Path) -> None:
-    other = tmp_path / (starting._first_name(tmp_path / "b.ledger") + "1")
+    other = tmp_path / (starting.first_name(tmp_path / "b.ledger") + "1")
     other.touch()
     open_ledger(tmp_path / "a.ledger").close()
     assert other.exists()

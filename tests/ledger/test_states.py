@@ -13,11 +13,12 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
 from sfumato.errors import BudgetExceeded, EngineFailed, RequestConflict
+from sfumato.ledger.book import MOST_RESUMED
 from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.payment import Stored
 from sfumato.ledger.terms import Terms
 from sfumato.schema.budget import Budget
-from tests.ledger.payments import answer, newest, open_ledger, payment
+from tests.ledger.payments import answer, newest, open_ledger, paying, payment
 
 ANALYSTS = st.sampled_from(["research", "press"])
 SPENDS = st.sampled_from([Fraction(1, 10), Fraction(1, 3), Fraction(1, 2)])
@@ -88,7 +89,7 @@ class LedgerStates(RuleBasedStateMachine):
         spend=SPENDS,
         request=REQUESTS,
         fresh=st.booleans(),
-        ends=st.sampled_from(["answers", "dies", "fails"]),
+        ends=st.sampled_from(["answers", "dies", "fails", "interrupted"]),
         keys=st.booleans(),
         together=st.booleans(),
     )
@@ -106,14 +107,15 @@ class LedgerStates(RuleBasedStateMachine):
         """Some discover keys, which takes δ from its pot; some are two questions for one charge."""
         asked = {"analyst": analyst, "question": (question, keys, together), "spend": spend, "request": request}
         delta = Fraction(self.delta) / 5 if keys else Fraction(0)
-        asked |= {"price": self.price(spend), "value": None, "delta": delta, "failed": False}
+        asked |= {"price": self.price(spend), "value": None, "delta": delta, "failed": False, "interrupted": 0}
         paid = payment(spend, budget=self.budget, question=question, analyst=analyst, fresh=fresh, request=request)
-        one = paid.certified
+        (one,), others = paid.plans, ()
         if together:
-            half = replace(one, cost=replace(one.cost, amount=one.cost.amount / 2))
-            paid, one = replace(paid, others=(half,)), half
+            one = replace(one, cost=replace(one.cost, amount=one.cost.amount / 2))
+            others = (one,)
         changed = replace(one, cost=replace(one.cost, delta=delta), digest=one.digest + ("keys" if keys else ""))
-        paid = replace(paid, certified=changed)
+        given = {name: getattr(paid, name) for name in ("analyst", "spend", "version", "fresh", "request")}
+        paid = paying((changed, *others), **given)
         expected = self.expected(asked, fresh)
         if isinstance(expected, type):
             with pytest.raises(expected):
@@ -125,16 +127,20 @@ class LedgerStates(RuleBasedStateMachine):
             self.charges.append(asked)
         if charge["value"] is not None:
             assert isinstance(bought, Stored)
-            assert bought.release.values == ((charge["value"],),)
+            assert bought.releases[0].values == ((charge["value"],),)
         elif ends == "dies":
             self.crash()
+        elif ends == "interrupted":
+            charge["interrupted"] += 1
+            charge["failed"] = charge["interrupted"] > MOST_RESUMED
+            self.ledger.interrupt(bought.entry)
         elif ends == "fails":
             charge["failed"] = True
             self.ledger.fail(bought.entry, EngineFailed("it failed."))
         else:
             charge["value"] = len(self.charges)
-            kept = self.ledger.store(answer(bought.entry, charge["value"]))
-            assert kept.values == ((charge["value"],),)
+            kept = self.ledger.store(paid, [answer(bought.entry, charge["value"])] * len(paid.plans))
+            assert {one.values for one in kept} == {((charge["value"],),)}
 
     @rule()
     def crash(self) -> None:

@@ -71,7 +71,7 @@ def open_one(number: int, path: str) -> Work:
         return transaction(chain)
 
     Chain.transaction = hesitating
-    return lambda: open_ledger(Path(path))._chain.at(1).content["id"]
+    return lambda: open_ledger(Path(path)).records.chain.at(1).content["id"]
 
 
 def charge_many(number: int, path: str, count: str) -> Work:

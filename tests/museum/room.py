@@ -10,10 +10,7 @@ from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.kernel.certify import Certified, certify
 from sfumato.kernel.cost import Cost
 from sfumato.plan.nodes import Aggregate, Key, Measure, Plan
-from sfumato.query.allocate import allocate
-from sfumato.query.bind import bind
-from sfumato.query.rewrite import rewrite
-from sfumato.query.sql import parse
+from sfumato.query.planned import planned
 from sfumato.schema.table import Schema
 from tests.emitter import arrange, sql_of
 
@@ -35,5 +32,4 @@ def bounds_of(plan: Plan, schema: Schema) -> list[int]:
 
 
 def certified_question(question: str, schema: Schema, price: Cost) -> Certified:
-    bound = bind(parse(question), schema)
-    return certify(allocate(bound, rewrite(bound), schema, price), schema, price.currency)
+    return planned(question, schema, price).certified

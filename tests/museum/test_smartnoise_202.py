@@ -54,7 +54,7 @@ def test_a_planner_that_spends_everything_on_each_release_is_charged_for_each(qu
 
 
 def test_the_ledger_refuses_that_planner(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sfumato.session.allocate", GREEDY.allocate)
+    monkeypatch.setattr("sfumato.query.planned.allocate", GREEDY.allocate)
     table = pa.table({"who": [1], "x": [1.0], "k": ["a"]})
     budget, ledger = sf.Budget(epsilon=1), tmp_path / "people.ledger"
     with sf.protect(

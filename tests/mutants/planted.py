@@ -2,6 +2,7 @@
 
 from tests.mutants.mutant import Mutant
 from tests.mutants.planted_language import LANGUAGE
+from tests.mutants.planted_ledger import OF_THE_LEDGER
 from tests.mutants.planted_tables import TABLES
 
 FOUND, WIDTHS = "tests/kernel/test_found_bounds.py", "tests/kernel/test_widths.py"
@@ -219,15 +220,15 @@ PLANTED = (
     ),
     Mutant(
         "limit-compared-before-adding",
-        "ledger/ledger.py",
-        "if amount > left or delta_total",
+        "ledger/admission.py",
+        "if cost.amount > left or delta_total",
         "if left <= 0 or delta_total",
         "the last question may cost any amount",
         (LEDGER,),
     ),
     Mutant(
         "limit-for-each-analyst",
-        "ledger/ledger.py",
+        "ledger/admission.py",
         "return book.total, book.analyst_totals.get(analyst, Fraction(0)), book.delta_total",
         "return (book.analyst_totals.get(analyst, Fraction(0)),) * 2 + (book.delta_total,)",
         "every analyst gets the whole limit of the table; together they exceed it",
@@ -244,7 +245,7 @@ PLANTED = (
     Mutant(
         "request-id-buys-another-question",
         "ledger/ledger.py",
-        "if same_request.question != payment.question:",
+        "if same_request.question != question:",
         "if False:",
         "a request id that was paid once gives a receipt for every other question",
         (LEDGER,),
@@ -320,8 +321,8 @@ PLANTED = (
     Mutant(
         "budget-given-back",
         "ledger/book.py",
-        "demand(amount > 0 and delta >= 0, entry.seq",
-        "demand(delta >= 0, entry.seq",
+        'demand(amount > 0 and delta >= 0, entry.seq, "charges nothing")',
+        'demand(delta >= 0, entry.seq, "charges nothing")',
         "an entry with a negative amount refills the budget",
         (BOOK, "tests/threats/test_ledger_entries.py"),
     ),
@@ -359,7 +360,7 @@ PLANTED = (
     ),
     Mutant(
         "stored-answer-not-proved",
-        "ledger/ledger.py",
+        "ledger/records.py",
         "if entry is None or not book.proves(entry):",
         "if entry is None:",
         "an answer that was changed in the file is shown as the stored one",
@@ -376,15 +377,15 @@ PLANTED = (
     Mutant(
         "charge-resumed-by-its-name",
         "ledger/ledger.py",
-        "demand(payment.was_paid_by(self._proven(book, charge)), charge,",
-        "demand(True, charge,",
+        "demand(paid.was_paid_by(self.records.proven(book, known)), known,",
+        "demand(True, known,",
         "a made-up charge of next to nothing buys an answer at any price",
         (FORGED,),
     ),
     Mutant(
         "charge-resumed-above-the-limit",
         "ledger/ledger.py",
-        "if not _is_within(book, payment.analyst, terms):",
+        "if not is_within(book, paid.analyst, terms):",
         "if None:",
         "a made-up charge between two made-up limits buys an answer",
         (FORGED,),
@@ -392,14 +393,14 @@ PLANTED = (
     Mutant(
         "amount-of-a-charge-not-compared",
         "ledger/payment.py",
-        'said["currency"], *amounts, said["digest"]',
-        'said["currency"], self.cost.amount, *amounts[1:], said["digest"]',
+        "        return _paid(said) == (*_price(self.cost), self.digest) and",
+        "        return _paid(said)[2:] == (*_price(self.cost), self.digest)[2:] and",
         "a made-up charge that took too little is resumed",
         (FORGED,),
     ),
     Mutant(
         "written-and-taken-out-again",
-        "ledger/ledger.py",
+        "ledger/records.py",
         "if not book.holds(entry.seq, entry.hash):",
         "if 0:",
         "a release that somebody takes out of the file in time is shown, and drawn again",
@@ -567,9 +568,9 @@ PLANTED = (
     ),
     Mutant(
         "history-of-an-older-ledger",
-        "ledger/ledger.py",
-        "self._anchor.check(lambda: self._reader.read_anew(note), str(self.path))",
-        "self._reader.read_anew(note)",
+        "ledger/records.py",
+        "self.anchor.check(lambda: self.reader.read_anew(note), str(self.path))",
+        "self.reader.read_anew(note)",
         "a ledger that was cut back is listed without a word",
         (LEDGER + "::test_an_older_ledger_is_refused_by_whoever_reads_it",),
     ),
@@ -852,9 +853,9 @@ PLANTED = (
     ),
     Mutant(
         "delta-of-one-question-alone",
-        "ledger/ledger.py",
-        "or delta_total + delta > terms.pot:",
-        "or delta > terms.pot:",
+        "ledger/admission.py",
+        "or delta_total + cost.delta > terms.pot:",
+        "or cost.delta > terms.pot:",
         "every question may spend the whole δ again on discovering keys",
         (LEDGER + "::test_discovering_keys_takes_delta_from_a_pot",),
     ),
@@ -1073,8 +1074,8 @@ PLANTED = (
     # ---- when an answer leaves
     Mutant(
         "answers-leave-when-ready",
-        "session.py",
-        "with leaving_at_a_tick():",
+        "door.py",
+        "with leaving_at_a_tick(shortest_ns=engine.shortest_tick):",
         "if True:",
         "the clock tells to the microsecond how long the engine took with somebody's rows",
         (TICKS,),
@@ -1082,7 +1083,7 @@ PLANTED = (
     Mutant(
         "ticks-nobody-waits-for",
         "engines/ticks.py",
-        "leave = start + next_tick(max(clock() - start, shortest_ns))",
+        "leave = start + next_tick(clock() - start, shortest_ns)",
         "leave = clock()",
         "answers leave as soon as they are ready, whatever the ticks are",
         (TICKS,),
@@ -1096,5 +1097,6 @@ PLANTED = (
         (TICKS,),
     ),
     *LANGUAGE,
+    *OF_THE_LEDGER,
     *TABLES,
 )

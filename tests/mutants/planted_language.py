@@ -1,4 +1,4 @@
-"""Bugs in what a plan can say, in the SQL that is written for it, and in the session that runs it."""
+"""Bugs in what a plan can say, and in the SQL that is written for it."""
 
 from tests.mutants.mutant import Mutant
 
@@ -8,7 +8,6 @@ TOTAL, CAPS = "tests/plan/test_total.py", "tests/engines/test_caps.py"
 RELATIONS = "tests/engines/test_relations.py::test_a_persons_rows_multiply_to_the_square_of_max_rows_at_most"
 ENGINES = "tests/contract/test_engines.py"
 WORK = "tests/plan/test_work.py"
-FAILURES = "tests/session/test_failures.py"
 
 LANGUAGE = (
     # ---- what a plan can say
@@ -209,22 +208,5 @@ LANGUAGE = (
         "    return tuple(int(value or 0) for value in values)",
         "with one row more a sum falls from quintillions to 0, which no noise covers",
         (DUCKDB + "::test_more_rows_than_fit_give_no_answer",),
-    ),
-    # ---- the session
-    Mutant(
-        "failures-forgotten",
-        "session.py",
-        "                    self.ledger.fail(paid.entry, failure)\n",
-        "",
-        "a question that failed is tried again for nothing, and tells each time whether and when it fails",
-        (FAILURES,),
-    ),
-    Mutant(
-        "shown-whatever-was-kept",
-        "session.py",
-        "released = self.ledger.store(replace(made[0], others=tuple(made[1:])))",
-        "released = replace(made[0], others=tuple(made[1:]))\n                self.ledger.store(released)",
-        "two sessions that resume one charge show two answers for it, with noise of their own",
-        (FAILURES,),
     ),
 )

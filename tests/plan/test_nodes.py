@@ -29,6 +29,7 @@ from sfumato.plan.expressions import (
 )
 from sfumato.plan.lattice import Lattice
 from sfumato.plan.nodes import (
+    PLAN_LANGUAGE,
     CentredSum,
     CountDistinct,
     CountPeople,
@@ -48,6 +49,7 @@ from sfumato.plan.nodes import (
     Selection,
     Sum,
     UnboundedSum,
+    _plain,
 )
 from sfumato.plan.sources import Computed, Folded, Lookup, OnUnit, PerUnit, Rows, Taken
 from sfumato.schema.columns import Category, Float, Int, Text
@@ -299,3 +301,33 @@ def test_nodes_are_frozen() -> None:
         with pytest.raises(dataclasses.FrozenInstanceError):
             setattr(node, name, None)
         assert hash(node) == hash(dataclasses.replace(node))
+
+
+# ---- what is stored outlives the package
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Later:
+    """A node as it might be one day, with a field more."""
+
+    value: int
+    more: Fraction = Fraction(1)
+
+
+def test_a_field_that_is_added_later_changes_no_digest_while_it_is_at_its_default() -> None:
+    assert _plain(Later(7)) == {"node": "Later", "value": 7}
+    assert _plain(Later(7, Fraction(2))) == {"node": "Later", "value": 7, "more": "2/1"}
+    assert _plain(Later(7, 1)) == {"node": "Later", "value": 7, "more": 1}  # type: ignore[arg-type]
+
+
+def test_another_language_has_other_digests(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = plan().digest()
+    monkeypatch.setattr("sfumato.plan.nodes.PLAN_LANGUAGE", PLAN_LANGUAGE + 1)
+    assert plan().digest() != before
+
+
+def test_a_digest_is_the_one_that_ledgers_keep() -> None:
+    """If this fails, every stored answer is lost: count PLAN_LANGUAGE on, and say so in the CHANGELOG."""
+    kept = Plan("people", Person("user_id", 2), None, (), (Measure(CountRows(), "laplace", Fraction(1, 2)),))
+    assert PLAN_LANGUAGE == 2
+    assert kept.digest() == "162dfd65c761b81302cdbc54437978478fe73579943a7f619d9caf2694d9d3c1"

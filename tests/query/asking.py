@@ -5,17 +5,16 @@ from decimal import Decimal
 from fractions import Fraction
 
 import sfumato as sf
-from sfumato.kernel.certify import Certified, certify
+from sfumato.door import written
+from sfumato.engines.duckdb.dialect import DUCKDB
+from sfumato.kernel.certify import Certified
 from sfumato.kernel.cost import Cost
 from sfumato.ledger.terms import Terms
-from sfumato.plan.counting import countings
 from sfumato.plan.nodes import Plan
-from sfumato.query.allocate import allocate
-from sfumato.query.bind import BoundQuestion, bind
-from sfumato.query.rewrite import Draft, rewrite
-from sfumato.query.sql import parse
+from sfumato.query.bind import BoundQuestion
+from sfumato.query.planned import planned
+from sfumato.query.rewrite import Draft
 from sfumato.schema.table import Schema
-from tests.emitter import emit
 
 COLUMNS = {
     "age": sf.Int(0, 120),
@@ -65,8 +64,5 @@ def walk(
     question: str, *, schema: Schema = SCHEMA, budget: sf.Budget = EPSILON, spend: Fraction = Fraction(1, 2)
 ) -> Walk:
     price = Terms(budget).price(spend)
-    bound = bind(parse(question), schema)
-    draft = rewrite(bound)
-    plan = allocate(bound, draft, schema, price, Terms(budget).for_keys(None))
-    sql = tuple(emit(counting, schema) for counting in countings(plan))
-    return Walk(bound, draft, price, plan, certify(plan, schema, price.currency), sql)
+    one = planned(question, schema, price, Terms(budget).for_keys(None))
+    return Walk(one.bound, one.draft, price, one.certified.plan, one.certified, written(one.certified, DUCKDB))

@@ -14,7 +14,7 @@ from sfumato.errors import MissingExtra, UsageError
 from sfumato.kernel.gate import Receipt, Release, release
 from sfumato.kernel.mechanisms.additive import Additive, Law
 from sfumato.kernel.widths import deviation, error
-from sfumato.ledger.ledger import Balance
+from sfumato.ledger.balance import Balance
 from sfumato.ledger.terms import Amount
 from sfumato.query import outputs
 from sfumato.query import picture as pictures

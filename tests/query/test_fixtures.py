@@ -7,6 +7,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.engines.sql.phrases import quoted
+from sfumato.query.sql_parts import written_back
 from tests.query.asking import COLUMNS, EPSILON, LOOKUPS, RHO, TABLES, walk
 from tests.query.cases import Case, outcome, read_cases, schema_for
 
@@ -30,6 +31,16 @@ EXTREMES = {
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.file}:{case.line}")
 def test_a_question_becomes_its_plan_or_its_refusal(case: Case) -> None:
     assert outcome(case.question, schema_for(case.file)) == case.expected
+
+
+def test_what_is_written_back_becomes_the_same_plan() -> None:
+    """A ledger keeps this text: planned again it must have the digest that was paid for, and show the same columns."""
+    for case in (case for case in CASES if not case.refused):
+        schema, written = schema_for(case.file), written_back(case.question)
+        first, again = (walk(text, schema=schema, budget=RHO) for text in (case.question, written))
+        assert first.certified.digest == again.certified.digest, written
+        assert (first.draft, first.bound) == (again.draft, again.bound)
+        assert "\n" not in written
 
 
 def test_there_are_many_of_both_kinds_and_none_twice() -> None:

@@ -6,13 +6,9 @@ import pytest
 
 import sfumato as sf
 from sfumato.accounting import membership_advantage, posterior
-from sfumato.kernel.certify import certify
 from sfumato.ledger.terms import Amount, Terms
-from sfumato.query.allocate import allocate
-from sfumato.query.bind import bind
 from sfumato.query.notes import notes, price_in_words
-from sfumato.query.rewrite import rewrite
-from sfumato.query.sql import parse
+from sfumato.query.planned import planned
 from sfumato.schema.table import Schema
 from tests.query.asking import COLUMNS, EPSILON, walk
 
@@ -21,9 +17,8 @@ PERSON = sf.Person("user_id", max_rows=20, max_groups=3)
 
 def said(question: str, unit: sf.Row | sf.Person | None = None) -> tuple[str, ...]:
     schema, price = Schema("people", unit or sf.Row(), COLUMNS), Terms(EPSILON).price(Fraction(1, 2))
-    bound = bind(parse(question), schema)
-    draft = rewrite(bound)
-    return notes(certify(allocate(bound, draft, schema, price), schema, price.currency), draft.columns)
+    one = planned(question, schema, price)
+    return notes(one.certified, one.columns)
 
 
 def test_a_count_of_rows_hides_nothing() -> None:

@@ -69,6 +69,13 @@ SAMPLES: dict[str, tuple[Any, ...]] = {
     "anchor_of_sqlite": (),
     "forked_meanwhile": (),
     "forked_unnoticed": ("people.ledger",),
+    "key_unreadable": ("people.ledger.anchor.key",),
+    "interrupted_too_often": (3,),
+    "request_of_before": ("id-17", 3),
+    "no_receipt": (),
+    "not_an_envelope": (7,),
+    "envelope_of_other_data": (7,),
+    "envelope_empty": (7,),
 }
 WORDINGS = {
     name: function

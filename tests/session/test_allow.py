@@ -102,7 +102,7 @@ def test_a_charge_from_before_is_not_drawn_any_more(tmp_path: Path, monkeypatch:
         raise KeyboardInterrupt
 
     with opened(tmp_path) as session:
-        monkeypatch.setattr("sfumato.session.look", dies)
+        monkeypatch.setattr("sfumato.door.look_at_all", dies)
         with pytest.raises(KeyboardInterrupt):
             session.ask(QUESTIONS["ranks"], spend=SPEND)
         monkeypatch.undo()

@@ -154,7 +154,7 @@ def test_another_analyst_pays(open_crowd: Open) -> None:
     answer = other.ask(COUNT, spend=0.5)
     assert not answer.cached
     assert answer.receipt != first.receipt
-    assert [charge.analyst for charge in other.ledger.history()] == ["research", "press"]
+    assert [charge.analyst for charge in other._ledger.history()] == ["research", "press"]
     assert [charge.analyst for charge in other.history()] == ["press"], "others' questions are not shown"
     assert other.budget.spent.epsilon == 1
 

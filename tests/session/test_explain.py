@@ -22,15 +22,15 @@ def blind(open_crowd: Open, monkeypatch: pytest.MonkeyPatch) -> sf.Session:
 
     monkeypatch.setattr(session, "_engine", None)
     for name in ("charge", "store", "balance"):
-        monkeypatch.setattr(session.ledger, name, never)
+        monkeypatch.setattr(session._ledger, name, never)
     return session
 
 
 def test_it_touches_neither_data_nor_ledger(blind: sf.Session) -> None:
-    before = blind.ledger.verify()
+    before = blind._ledger.verify()
     explanation = blind.explain(QUESTION, spend=0.5)
     assert explanation.groups == 2
-    assert blind.ledger.verify() == before == 1
+    assert blind._ledger.verify() == before == 1
     assert blind.history() == []
 
 

@@ -15,6 +15,7 @@ import sfumato as sf
 from sfumato.errors import BudgetExceeded, DataUnreadable, EngineFailed, LedgerDamaged, UsageError
 from sfumato.kernel.gate import Release
 from sfumato.ledger.ledger import Ledger
+from sfumato.ledger.payment import Payment
 from sfumato.query.finish import Answer
 from tests.ledger.payments import in_child
 
@@ -96,7 +97,7 @@ def test_an_answer_that_cannot_be_stored_is_not_shown(open_crowd: Open, monkeypa
         raise LedgerDamaged("the disk is full")
 
     with monkeypatch.context() as broken:
-        broken.setattr(session.ledger, "store", full)
+        broken.setattr(session._ledger, "store", full)
         with pytest.raises(LedgerDamaged):
             session.ask(COUNT, spend=0.5)
     first = session.ask(COUNT, spend=0.5)
@@ -109,10 +110,10 @@ def test_two_who_resume_one_charge_show_one_answer(open_crowd: Open, monkeypatch
     slow, quick, store = open_crowd(), open_crowd(), Ledger.store
     overtaken: list[Answer] = []
 
-    def late(ledger: Ledger, release: Release) -> Release:
-        if ledger is slow.ledger:
+    def late(ledger: Ledger, paid: Payment, releases: list[Release]) -> tuple[Release, ...]:
+        if ledger is slow._ledger:
             overtaken.append(quick.ask("SELECT SUM(income) AS s FROM people", spend=0.5))
-        return store(ledger, release)
+        return store(ledger, paid, releases)
 
     monkeypatch.setattr(Ledger, "store", late)
     shown = slow.ask("SELECT SUM(income) AS s FROM people", spend=0.5)
@@ -123,9 +124,9 @@ def test_two_who_resume_one_charge_show_one_answer(open_crowd: Open, monkeypatch
 def test_a_ledger_that_cannot_be_written_stops_before_the_data(open_crowd: Open, monkeypatch) -> None:
     session = open_crowd()
     monkeypatch.setattr(session._engine, "rows", lambda _: pytest.fail("the engine ran without a charge"))
-    ledger = session.ledger
+    ledger = session._ledger
     ledger.path.unlink()
-    ledger._chain.close()
+    ledger.records.chain.close()
     with pytest.raises(LedgerDamaged):
         session.ask(COUNT, spend=0.5)
 
@@ -193,7 +194,7 @@ def test_a_session_closes_at_the_end_of_its_block_whatever_happens(open_crowd: O
 
     with pytest.raises(KeyError):
         interrupted()
-    assert session.ledger._chain._connection is None
+    assert session._ledger.records.chain._connection is None
     session.close()
 
 
@@ -228,7 +229,7 @@ def test_threads_share_a_session(open_crowd: Open) -> None:
         found = list(pool.map(ask, range(40)))
     assert found == [ask(age) for age in range(40)]
     assert len(session.history()) == 10
-    assert session.ledger.verify() == 21
+    assert session._ledger.verify() == 21
 
 
 def test_threads_never_overspend_a_session(open_crowd: Open) -> None:

@@ -91,11 +91,11 @@ def test_so_many_more_questions_are_granted_and_not_one_more(open_crowd: Open, d
 
 def test_an_analysts_own_limit_counts(open_crowd: Open) -> None:
     session = open_crowd(analyst="press")
-    session.ledger.limit_analyst("press", sf.Budget(1).epsilon)
+    session._ledger.limit_analyst("press", sf.Budget(1).epsilon)
     assert session.questions_left(0.25) == 4
     assert open_crowd(analyst="other").questions_left(0.25) == 12
     assert session.ask(COUNT, spend=0.25).more == 3
-    session.ledger.limit_analyst("press", sf.Budget(Decimal("0.1")).epsilon)
+    session._ledger.limit_analyst("press", sf.Budget(Decimal("0.1")).epsilon)
     assert session.questions_left(0.25) == 0
 
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-import sfumato.session
+import sfumato.door
 from sfumato.cli.output import as_csv
 from sfumato.kernel import gate
 from sfumato.kernel.certify import Certified
@@ -34,8 +34,8 @@ def same_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
         shown = gate.release(certified, *arguments)
         return Release(shown.entry, tuple(tuple(100 + value for value in range(len(row))) for row in shown.values))
 
-    monkeypatch.setattr(sfumato.session, "release", release)
-    monkeypatch.setattr(sfumato.session, "now", lambda: "2026-11-16T00:00:00Z")
+    monkeypatch.setattr(sfumato.door, "release", release)
+    monkeypatch.setattr(sfumato.door, "now", lambda: "2026-11-16T00:00:00Z")
 
 
 def surroundings(session: sf.Session, question: str) -> list[Any]:

@@ -92,8 +92,8 @@ def test_c8_no_charge_and_the_same_bytes_or_a_charge_and_fresh_noise(
         assert len(session.history()) == 3
     with opened(path, "press") as other:
         assert not other.ask(question, spend=1).cached
-        assert len(other.ledger.history()) == 4, "another analyst pays"
+        assert len(other._ledger.history()) == 4, "another analyst pays"
     pq.write_table(table(more=1), path)
     with opened(path) as later:
         assert not later.ask(question, spend=1).cached
-        assert len(later.ledger.history()) == 5, "other data is another question"
+        assert len(later._ledger.history()) == 5, "other data is another question"

@@ -34,7 +34,7 @@ import sqlglot
 from sqlglot import exp
 
 import sfumato as sf
-import sfumato.session
+import sfumato.door
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.protocol import Query
 from sfumato.errors import EngineFailed, Refused, SfumatoError, UsageError
@@ -406,7 +406,7 @@ def drive(leaks: Leaks, session: sf.Session) -> None:
     leaks.call("history", session.history)
     leaks.call("budget", lambda: session.budget)
     leaks.call("session", lambda: repr(session) + repr(vars(session)) + repr(session.schema))
-    leaks.call("verify", session.ledger.verify)
+    leaks.call("verify", session._ledger.verify)
 
 
 HELD = {"people.csv", "people.parquet", "people.jsonl", "people.duckdb", "people.sqlite", "people"}
@@ -453,8 +453,8 @@ def test_no_canary_leaves_when_the_engine_fails(
     with sf.protect(source, ledger=tmp_path / "people.ledger", **settings) as session:
         # A text of the kind that DuckDB really writes.
         broken = f"SELECT CAST(zip AS INT), {{}} FROM people WHERE zip = '{canary['text']}'"
-        real = sfumato.session.emit
-        monkeypatch.setattr(sfumato.session, "emit", lambda *parts: broken.format("1") or real(*parts))
+        real = sfumato.door.emit
+        monkeypatch.setattr(sfumato.door, "emit", lambda *parts: broken.format("1") or real(*parts))
         with pytest.raises(EngineFailed) as failed:
             session.ask(GOOD[0], spend=0.5)
         leaks.keep_error("conversion", failed.value)
@@ -490,7 +490,7 @@ def test_an_error_that_quotes_the_engine_is_flagged(tmp_path: Path, monkeypatch:
         return [self._connection.cursor().execute(one.sql).fetchall() for one in queries]
 
     settings: dict[str, Any] = {"columns": SOWN_COLUMNS, "budget": sf.Budget(5), "table": "people", "unit": sf.Row()}
-    monkeypatch.setattr(sfumato.session, "emit", lambda *parts: "SELECT CAST(zip AS INT) FROM people")
+    monkeypatch.setattr(sfumato.door, "emit", lambda *parts: "SELECT CAST(zip AS INT) FROM people")
     with sf.protect(sown(canary), ledger=tmp_path / "people.ledger", **settings) as session:
         for twin in (quoting, chaining, careless):
             leaks = Leaks(canary)
@@ -591,7 +591,7 @@ def test_no_canary_leaves_when_a_file_is_damaged(tmp_path: Path, captured: Calla
 
 CRASH = """
 import sys
-import sfumato.session
+import sfumato.door
 from sfumato.cli.main import run
 
 def broken(certified, receipt, integers, entropy):
@@ -603,9 +603,9 @@ def looked(engine, asked):
     return int("not a number") + len(hidden)
 
 if "release" in sys.argv[1]:
-    sfumato.session.release = broken
+    sfumato.door.release = broken
 if "look" in sys.argv[1]:
-    sfumato.session.look_at_all = looked
+    sfumato.door.look_at_all = looked
 run(sys.argv[2:])
 """
 
@@ -764,6 +764,7 @@ def test_hostile_sql_is_refused_touches_nothing_and_costs_nothing(
         "people.csv",
         "people.ledger",
         "people.ledger.anchor",
+        "people.ledger.anchor.key",
         "people.ledger-wal",
         "people.ledger-shm",
         "control.txt",

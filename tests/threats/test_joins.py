@@ -24,10 +24,7 @@ from sfumato.plan.expressions import Column
 from sfumato.plan.lattice import Lattice
 from sfumato.plan.nodes import CentredSum, CountRows, ListedKey, Measure, Plan, Sum
 from sfumato.plan.sources import Folded, Lookup, OnUnit, PerUnit, Source, Taken, derive
-from sfumato.query.allocate import allocate
-from sfumato.query.bind import bind
-from sfumato.query.rewrite import rewrite
-from sfumato.query.sql import parse
+from sfumato.query.planned import planned
 from sfumato.schema.table import Schema
 from tests.emitter import arrange, emit, sql_of
 from tests.engines import several
@@ -271,9 +268,7 @@ def random_question(draws: np.random.Generator) -> str:
 
 
 def certified_question(question: str, schema: Schema) -> Certified:
-    bound = bind(parse(question), schema)
-    plan = allocate(bound, rewrite(bound), schema, Cost("epsilon", Fraction(1)))
-    return certify(plan, schema, "epsilon")
+    return planned(question, schema, Cost("epsilon", Fraction(1))).certified
 
 
 def moved(certified: Certified, schema: Schema, engines: Sequence[DuckDBEngine], emitter: Any = emit) -> list[int]:

@@ -47,7 +47,7 @@ def test_l1_eight_processes_are_granted_exactly_the_limit(tmp_path: Path) -> Non
     assert sum(granted) == 100
     ledger = open_ledger(tmp_path / "a.ledger")
     assert ledger.verify() == 101
-    assert last(ledger._chain).content["total"] == "1"
+    assert last(ledger.records.chain).content["total"] == "1"
     ledger.close()
 
 
@@ -73,7 +73,7 @@ def kill_workers(folder: Path, kills: int, role: str) -> Aftermath:
     session = open_instantly(folder)
     session.ask(question(99), spend=0.5)
     seconds = time.perf_counter() - begin
-    session.ledger.verify()
+    session._ledger.verify()
     charges = session.history()
     session.close()
     entries, requests = {charge.entry for charge in charges}, {charge.request for charge in charges}
@@ -211,7 +211,7 @@ def test_l8_parts_add_up_to_exactly_one(tmp_path: Path, spend: Any, times: int) 
     ledger = open_ledger(tmp_path / "a.ledger")
     for number in range(times):
         ledger.charge(payment(spend, question=number))
-    assert last(ledger._chain).content["total"] == "1"
+    assert last(ledger.records.chain).content["total"] == "1"
     balance = ledger.balance("research")
     assert (balance.spent.epsilon, balance.left.epsilon) == (1, 0)
     with pytest.raises(BudgetExceeded):
@@ -286,7 +286,7 @@ def test_l8_no_bad_delta_is_accepted(delta: Any) -> None:
 def test_l8_numbers_mean_what_was_typed(tmp_path: Path, amount: Any, means: Fraction) -> None:
     session = open_instantly(tmp_path)
     session.ask(question(1), spend=amount)
-    assert newest(session.ledger, "charge").content["total"] == str(means)
+    assert newest(session._ledger, "charge").content["total"] == str(means)
     assert sf.Budget(epsilon=amount).epsilon == means
     session.close()
 

@@ -185,13 +185,13 @@ def test_entries_that_no_ledger_wrote_give_nothing_and_are_noticed(
             remove(twin)
         with session_on(folder) as session:
             if not attack.gain:
-                assert session.ledger.verify() >= 8, "nothing else would notice"
+                assert session._ledger.verify() >= 8, "nothing else would notice"
         assert gained(folder) == attack.gain
 
 
 @pytest.mark.parametrize("tamper", [change_the_currency, number_two_rows_alike])
 def test_what_no_single_check_stops_is_refused(folder: Path, tamper: Tamper) -> None:
     tamper(ledger_of(folder))
-    for act in (gained, lambda folder: session_on(folder).ledger.verify()):
+    for act in (gained, lambda folder: session_on(folder)._ledger.verify()):
         with pytest.raises(LedgerDamaged):
             act(folder)

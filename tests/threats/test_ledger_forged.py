@@ -1,4 +1,4 @@
-"""Charges made up by somebody who may write the ledger and not its anchor, for the question that is asked next.
+"""Charges made up by somebody who may write the ledger, not its anchor, and has read its key, for the next question.
 
 Each entry is well formed and its hash is right. Before anything is drawn for a charge that is found, it must have taken
 what the question costs, and all charges must be within the limits of now. The twin resumes what it finds.
@@ -14,8 +14,10 @@ import pytest
 from sfumato.errors import BudgetExceeded, EngineFailed, LedgerDamaged, SfumatoError
 from sfumato.ledger.book import Book
 from sfumato.ledger.chain import Chain
+from sfumato.ledger.data_key import key_beside
 from sfumato.ledger.entry import Entry
 from sfumato.ledger.payment import Payment
+from sfumato.ledger.places import default_anchor
 from tests.ledger.asking import question, write_table
 from tests.ledger.attacked import ledger_of, rows_of, session_on, spent, without_finding_it_in_the_book
 from tests.ledger.tampering import edit, forge
@@ -30,10 +32,11 @@ def folder(tmp_path: Path) -> Path:
 
 
 def payment(folder: Path, spend: Any = SPEND) -> Payment:
-    """Anybody can compute it from the schema."""
+    """Anybody can compute it from the schema; what it is known by only with the key."""
     with session_on(folder, EVE) as session:
         prepared = session._prepare(WANTED, spend)
-        return Payment(prepared.certified, EVE, prepared.spend, session._engine.version())
+        plans = tuple(one.certified for one in prepared.different)
+        return Payment(plans, EVE, prepared.spend, session._engine.version(), prepared.asking)
 
 
 def forge_charge(folder: Path, paid: Payment, **changes: Any) -> None:
@@ -42,7 +45,8 @@ def forge_charge(folder: Path, paid: Payment, **changes: Any) -> None:
     said = rows_of(folder, "charge")[-1].content
     said |= {"amount": str(amount), "spend": str(paid.spend), "digest": paid.digest, "total": str(before + amount)}
     said |= {"analyst_total": str(amount), **changes}
-    forge(ledger_of(folder), "charge", said, analyst=EVE, question=paid.question)
+    key = key_beside(default_anchor(ledger_of(folder)))
+    forge(ledger_of(folder), "charge", said, analyst=EVE, question=paid.name(key))
 
 
 def asked(folder: Path, spend: Any = SPEND) -> Any:
@@ -56,7 +60,7 @@ def nothing_but_the_name(patch: pytest.MonkeyPatch) -> None:
 
 def no_limits(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Book, "keeps_to", lambda book, limit, analyst: True)
-    patch.setattr("sfumato.ledger.ledger._is_within", lambda book, analyst, terms: True)
+    patch.setattr("sfumato.ledger.ledger.is_within", lambda book, analyst, terms: True)
 
 
 def pay_next_to_nothing(folder: Path) -> None:
@@ -141,7 +145,7 @@ def test_what_a_forged_entry_can_still_do(tmp_path: Path) -> None:
         asked(tmp_path, 0.3)
     with session_on(tmp_path) as session:
         assert session.budget.left.epsilon == pytest.approx(0.3)
-        assert session.ledger.verify() == 9
+        assert session._ledger.verify() == 9
 
 
 def test_an_owner_who_lowers_the_limit_ends_what_was_begun(tmp_path: Path) -> None:
@@ -149,14 +153,14 @@ def test_an_owner_who_lowers_the_limit_ends_what_was_begun(tmp_path: Path) -> No
     write_table(tmp_path)
     with session_on(tmp_path, EVE) as session:
         shown = session.ask(question(1), spend=0.5).rows
-        session.ledger.limit_analyst(EVE, Fraction(9, 10))
+        session._ledger.limit_analyst(EVE, Fraction(9, 10))
     forge_charge(tmp_path, payment(tmp_path, 0.2), analyst_total="7/10")
     with session_on(tmp_path, EVE) as session:
-        session.ledger.limit_analyst(EVE, Fraction(6, 10))
+        session._ledger.limit_analyst(EVE, Fraction(6, 10))
         with pytest.raises(BudgetExceeded, match=r'analyst "eve" has 0 left of 0\.6'):
             session.ask(WANTED, spend=0.2)
         assert session.ask(question(1), spend=0.5).rows == shown
-        session.ledger.limit_analyst(EVE, Fraction(7, 10))
+        session._ledger.limit_analyst(EVE, Fraction(7, 10))
         assert not session.ask(WANTED, spend=0.2).cached
 
 
@@ -179,7 +183,7 @@ def test_an_entry_taken_out_after_it_was_read_back_is_missed(tmp_path: Path, mon
         with monkeypatch.context() as attacker:
             attacker.setattr(Chain, "at", racing)
             for _ in range(3):
-                with pytest.raises(LedgerDamaged, match="entry 3 of the ledger is no longer the one"):
+                with pytest.raises(LedgerDamaged, match=r"entry \d of the ledger is no longer the one"):
                     session.ask(question(1), spend=0.5)
         with monkeypatch.context() as twin:
             twin.setattr(Chain, "at", racing)
@@ -194,7 +198,7 @@ def test_an_entry_follows_what_was_read_and_not_what_the_file_says_now(tmp_path:
     with session_on(tmp_path) as session:
         session.ask(question(1), spend=0.5)
         seen: list[str] = []
-        session.ledger._chain._connect().set_trace_callback(seen.append)
+        session._ledger.records.chain._connect().set_trace_callback(seen.append)
         session.ask(question(2), spend=0.1)
     assert not [statement for statement in seen if "ORDER BY seq DESC" in statement]
     assert [entry.seq for entry in rows_of(tmp_path, "charge")] == [2, 4]

@@ -126,7 +126,7 @@ def test_an_index_that_lies_gives_nothing_and_is_noticed(folder: Path, name: str
     with session_on(folder) as session:
         assert session.ask(question(1), spend=SPEND, request="id-1").cached
         with pytest.raises(LedgerDamaged, match="contradict each other"):
-            session.ledger.verify()
+            session._ledger.verify()
 
 
 def test_one_charge_has_one_release_however_often_the_indexes_forget_it(folder: Path) -> None:
@@ -143,13 +143,13 @@ def test_one_charge_has_one_release_however_often_the_indexes_forget_it(folder: 
 def test_no_statement_of_the_ledger_asks_an_index(folder: Path) -> None:
     seen: list[str] = []
     with session_on(folder) as session:
-        connection = session.ledger._chain._connect()
+        connection = session._ledger.records.chain._connect()
         connection.set_trace_callback(seen.append)
         session.ask(question(1), spend=SPEND)
         session.history()
         with pytest.raises(BudgetExceeded):
             session.ask(question(5), spend=SPEND)
-        last(session.ledger._chain)
+        last(session._ledger.records.chain)
         connection.set_trace_callback(None)
         reading = [statement for statement in seen if "FROM main.entry" in statement]
         assert len(reading) > 5

@@ -116,7 +116,7 @@ def test_the_twin_spends_everything_again(folder: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(Anchor, "_trusted", Anchor._read)
     with session_on(folder) as session:
         session.ask(question(2), spend=1)
-        assert session.ledger.verify() == 3
+        assert session._ledger.verify() == 3
 
 
 # ---- laid there later, at any moment
@@ -164,7 +164,7 @@ def test_the_twin_without_a_guard_gets_everything_back(folder: Path, monkeypatch
     assert not anchor_of(folder).exists()
     with session_on(folder) as session:
         session.ask(question(2), spend=1)
-        assert session.ledger.verify() == 3
+        assert session._ledger.verify() == 3
 
 
 def hold_and_plant(folder: Path, told: int) -> None:
@@ -248,7 +248,7 @@ def test_after_a_fork_a_link_in_the_ledgers_place_leads_nowhere(tmp_path: Path) 
         (tmp_path / "link").symlink_to("copy")
         (tmp_path / "link").rename(tmp_path / "people.ledger")
         assert in_child(lambda: None) == 0
-        for act in (lambda: session.budget, session.ledger.verify, session.history):
+        for act in (lambda: session.budget, session._ledger.verify, session.history):
             with pytest.raises(LedgerDamaged, match="has become a symbolic link"):
                 act()
     assert (tmp_path / "copy-journal").exists()

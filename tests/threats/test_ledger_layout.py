@@ -163,7 +163,7 @@ def test_a_schema_that_is_changed_under_an_open_session_is_noticed(folder: Path,
             connection.execute(STRANGE[name])
             (version,) = connection.execute("PRAGMA schema_version").fetchone()
             connection.execute(f"PRAGMA schema_version = {version + 1}")
-        for act in (session.ledger.verify, lambda: session.ask(question(1), spend=SPEND)):
+        for act in (session._ledger.verify, lambda: session.ask(question(1), spend=SPEND)):
             with pytest.raises(LedgerDamaged):
                 act()
         with suppress(LedgerDamaged):  # who only reads entries need not notice
@@ -174,10 +174,10 @@ def test_verifying_an_open_ledger_compares_the_layout(folder: Path, monkeypatch:
     with session_on(folder) as session:
         planted_deleting(ledger_of(folder))
         with pytest.raises(LedgerDamaged, match="is not laid out like a ledger: trigger f"):
-            session.ledger.verify()
+            session._ledger.verify()
         with monkeypatch.context() as twin:
             without_layout(twin)
-            assert session.ledger.verify() == 8
+            assert session._ledger.verify() == 8
 
 
 def assert_not_opened(folder: Path) -> None:

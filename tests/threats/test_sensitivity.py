@@ -26,9 +26,7 @@ from sfumato.plan.expressions import Arithmetic, Column, Comparison, Negative, N
 from sfumato.plan.lattice import Lattice
 from sfumato.plan.nodes import CentredSum, CountRows, CountValues, ListedKey, Measure, Plan, RangeKey, Sum
 from sfumato.query import bind_calls
-from sfumato.query.allocate import allocate
-from sfumato.query.bind import bind
-from sfumato.query.rewrite import rewrite
+from sfumato.query.planned import planned
 from sfumato.query.sql import parse
 from sfumato.schema.table import Schema
 from tests.emitter import arrange, emit, sql_of
@@ -377,8 +375,7 @@ QUESTION = "SELECT place, COUNT(*) AS n, SUM(x) AS total, AVG(x) AS mean FROM pe
 
 
 def certified_question(question: str, schema: Schema, price: Cost) -> Certified:
-    bound = bind(parse(question), schema)
-    return certify(allocate(bound, rewrite(bound), schema, price), schema, price.currency)
+    return planned(question, schema, price).certified
 
 
 def true_cost(certified: Certified, moved: np.ndarray[Any, Any]) -> Fraction:

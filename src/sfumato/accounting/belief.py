@@ -4,12 +4,12 @@ from math import exp, expm1
 
 from sfumato.accounting.wordings import posterior_needs_pure
 from sfumato.errors import not_positive, out_of_range
-from sfumato.schema.numbers import Number, exact, shown
+from sfumato.schema.numbers import GivenNumber, exact, shown
 
 LARGEST_EXPONENT = 700.0
 
 
-def posterior(prior: Number, epsilon: Number, delta: Number = 0) -> tuple[float, float]:
+def posterior(prior: GivenNumber, epsilon: GivenNumber, delta: GivenNumber = 0) -> tuple[float, float]:
     """The lowest and the highest probability an attacker can give to "this person is in the data" after an answer.
 
     Claim: whatever the answer, whatever else he knows: the odds change by a factor between e^-ε and e^ε.
@@ -24,7 +24,7 @@ def posterior(prior: Number, epsilon: Number, delta: Number = 0) -> tuple[float,
     return low, before / (before + (1 - before) * shrink)
 
 
-def membership_advantage(epsilon: Number, delta: Number = 0) -> float:
+def membership_advantage(epsilon: GivenNumber, delta: GivenNumber = 0) -> float:
     """The most by which true alarms can exceed false alarms, for the best test of "is this person in the data".
 
     Claim: (e^ε - 1 + 2δ) / (e^ε + 1), which is tanh(ε/2) at δ = 0; some (ε, δ)-DP mechanism reaches it.
@@ -36,7 +36,7 @@ def membership_advantage(epsilon: Number, delta: Number = 0) -> float:
     return min(1.0, (-expm1(-price) + 2 * chance * shrink) / (1 + shrink))
 
 
-def highest_rate(false_alarms: Number, epsilon: Number, delta: Number = 0) -> float:
+def highest_rate(false_alarms: GivenNumber, epsilon: GivenNumber, delta: GivenNumber = 0) -> float:
     """The largest share of members that a test can find while it accuses this share of outsiders.
 
     Claim: min(e^ε f + δ, 1 - e^-ε (1 - f - δ)), and never above 1 (Kairouz, Oh, Viswanath 2015).
@@ -46,14 +46,14 @@ def highest_rate(false_alarms: Number, epsilon: Number, delta: Number = 0) -> fl
     return min(1.0, growth * rate + chance, max(0.0, 1 - (1 - rate - chance) / growth))
 
 
-def _probability(value: Number, what: str) -> float:
+def _probability(value: GivenNumber, what: str) -> float:
     number = exact(value, what)
     if not 0 <= number <= 1:
         raise out_of_range(what, "0", "1", shown(number))
     return float(number)
 
 
-def _price(epsilon: Number) -> float:
+def _price(epsilon: GivenNumber) -> float:
     price = exact(epsilon, "epsilon")
     if price < 0:
         raise not_positive("epsilon", shown(price))

@@ -13,7 +13,7 @@ from sfumato.accounting.rounding import up
 from sfumato.accounting.simple import advanced, own_delta, rdp, sequential, thesis, zcdp
 from sfumato.accounting.wordings import delta_needed, delta_used_up
 from sfumato.errors import out_of_range
-from sfumato.schema.numbers import Number, exact, shown
+from sfumato.schema.numbers import GivenNumber, exact, shown
 
 Events = Iterable[Any] | Mapping[Any, int]
 
@@ -102,7 +102,7 @@ class Bounds:
 LISTED = 8
 
 
-def compose(events: Events, delta: Number = 1e-5) -> Bounds:
+def compose(events: Events, delta: GivenNumber = 1e-5) -> Bounds:
     """Every bound on what these mechanisms cost together at this δ.
 
     Claim: running all of them on the same data is (ε, delta)-DP for every ε in the table, in any order, each question
@@ -131,12 +131,12 @@ def compose(events: Events, delta: Number = 1e-5) -> Bounds:
     )
 
 
-def epsilon(events: Events, delta: Number = 1e-5) -> float:
+def epsilon(events: Events, delta: GivenNumber = 1e-5) -> float:
     """The smallest ε known for these mechanisms together at this δ: `compose(events, delta).epsilon`."""
     return compose(events, delta).epsilon
 
 
-def delta(events: Events, epsilon: Number) -> float:
+def delta(events: Events, epsilon: GivenNumber) -> float:
     """The smallest δ known for these mechanisms together at this ε.
 
     Claim: running all of them on the same data is (epsilon, result)-DP, as in `compose`.
@@ -173,7 +173,7 @@ def _all_have_epsilon(listed: Plan) -> bool:
     return all(event.epsilon is not None for event, _ in listed)
 
 
-def _delta(value: Number) -> Fraction:
+def _delta(value: GivenNumber) -> Fraction:
     chance = exact(value, "delta")
     if not 0 < chance < 1:
         raise delta_needed()

@@ -9,7 +9,7 @@ from sfumato.accounting.bounds import DESCRIPTIONS, Bounds, Events, compose
 from sfumato.accounting.events import Plan, plan
 from sfumato.accounting.planning import deviations
 from sfumato.plots.accounting import Band, Chart, Line, Mark, Panel
-from sfumato.schema.numbers import Number, exact_positive, shown, whole
+from sfumato.schema.numbers import GivenNumber, exact_positive, shown, whole
 
 POINTS = 24
 NAMED = 2
@@ -27,7 +27,9 @@ STYLES = {
 }
 
 
-def draw_composition(events: Events, delta: Number = 1e-5, *, points: int = POINTS, unproved: bool = False) -> Chart:
+def draw_composition(
+    events: Events, delta: GivenNumber = 1e-5, *, points: int = POINTS, unproved: bool = False
+) -> Chart:
     """Every bound over the number of mechanisms run.
 
     The simplified formula ends where its proof ends; with `unproved` it goes on, dashed, to show where it is false.
@@ -55,7 +57,7 @@ def draw_composition(events: Events, delta: Number = 1e-5, *, points: int = POIN
     return Chart(f"Composition of {kinds}", [panel])
 
 
-def draw_belief(epsilon: Number, prior: Number = 0.5, *, beside: Iterable[Number] = USUAL) -> Chart:
+def draw_belief(epsilon: GivenNumber, prior: GivenNumber = 0.5, *, beside: Iterable[GivenNumber] = USUAL) -> Chart:
     """How far a belief can move, for this ε and others, and how well members can be told from outsiders."""
     price = float(exact_positive(epsilon, "epsilon"))
     low, high = posterior(prior, epsilon)
@@ -91,7 +93,7 @@ def draw_belief(epsilon: Number, prior: Number = 0.5, *, beside: Iterable[Number
     return Chart(f"What epsilon {price:g} means", [moved, told])
 
 
-def draw_deviations(counts: int, epsilon: Number, delta: Number = 1e-5) -> Chart:
+def draw_deviations(counts: int, epsilon: GivenNumber, delta: GivenNumber = 1e-5) -> Chart:
     """Laplace against Gaussian noise on up to so many counts that one person moves all at once."""
     most = whole(counts, "counts", least=2)
     places = list(range(1, most + 1))

@@ -12,7 +12,7 @@ from sfumato.accounting.wordings import filter_refuses, limit_unusable
 from sfumato.errors import out_of_range
 from sfumato.kernel.cost import rho_for
 from sfumato.schema.budget import Budget
-from sfumato.schema.numbers import Number, exact, exact_positive, shown
+from sfumato.schema.numbers import GivenNumber, exact, exact_positive, shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +35,10 @@ class PureFilter:
     def left(self) -> Fraction:
         return self.limit - self.spent
 
-    def admits(self, epsilon: Number) -> bool:
+    def admits(self, epsilon: GivenNumber) -> bool:
         return exact_positive(epsilon, "epsilon") <= self.left
 
-    def grant(self, epsilon: Number) -> "PureFilter":
+    def grant(self, epsilon: GivenNumber) -> "PureFilter":
         """The filter after this charge. Refuses with BudgetExceeded."""
         if not self.admits(epsilon):
             raise filter_refuses(f"epsilon {shown(exact(epsilon, 'epsilon'))}", f"epsilon {shown(self.left)}")
@@ -66,10 +66,10 @@ class ZcdpFilter:
     def left(self) -> Fraction:
         return rho_for(self.limit.epsilon, self.limit.delta) - self.spent
 
-    def admits(self, rho: Number) -> bool:
+    def admits(self, rho: GivenNumber) -> bool:
         return exact_positive(rho, "rho") <= self.left
 
-    def grant(self, rho: Number) -> "ZcdpFilter":
+    def grant(self, rho: GivenNumber) -> "ZcdpFilter":
         """The filter after this charge. Refuses with BudgetExceeded."""
         if not self.admits(rho):
             raise filter_refuses(f"rho {shown(exact(rho, 'rho'))}", f"rho {shown(self.left)}")
@@ -100,14 +100,14 @@ class ApproximateFilter:
         half = self.limit.delta / 2
         return rho_for(self.limit.epsilon, half) - self.squares, half - self.deltas
 
-    def admits(self, epsilon: Number, delta: Number = 0) -> bool:
+    def admits(self, epsilon: GivenNumber, delta: GivenNumber = 0) -> bool:
         price, chance = exact_positive(epsilon, "epsilon"), exact(delta, "delta")
         if not 0 <= chance < 1:
             raise out_of_range("delta", "0", "1", shown(chance))
         squares, deltas = self.left
         return price**2 / 2 <= squares and chance <= deltas
 
-    def grant(self, epsilon: Number, delta: Number = 0) -> "ApproximateFilter":
+    def grant(self, epsilon: GivenNumber, delta: GivenNumber = 0) -> "ApproximateFilter":
         """The filter after this charge. Refuses with BudgetExceeded."""
         if not self.admits(epsilon, delta):
             squares, deltas = self.left

@@ -8,7 +8,7 @@ from math import erfc, exp, inf, log, nextafter, pi, sqrt
 
 from sfumato.accounting.wordings import delta_needed
 from sfumato.errors import not_positive, out_of_range
-from sfumato.schema.numbers import Number, exact, exact_positive, shown
+from sfumato.schema.numbers import GivenNumber, exact, exact_positive, shown
 
 MARGIN = 2.0**-38  # relative to each of the two tails; their float error is below 2^-40
 SMALL_SHIFT = 2.0**-14
@@ -18,7 +18,7 @@ TAIL = 1e-300
 CLOSE = 1e-13
 
 
-def gaussian_delta(sigma: Number, epsilon: Number) -> float:
+def gaussian_delta(sigma: GivenNumber, epsilon: GivenNumber) -> float:
     """At least the δ for which Gaussian noise of this deviation is (ε, δ)-DP."""
     price = exact(epsilon, "epsilon")
     if price < 0:
@@ -26,12 +26,12 @@ def gaussian_delta(sigma: Number, epsilon: Number) -> float:
     return delta_at(1 / float(exact_positive(sigma, "sigma")), float(price))
 
 
-def gaussian_epsilon(sigma: Number, delta: Number) -> float:
+def gaussian_epsilon(sigma: GivenNumber, delta: GivenNumber) -> float:
     """The smallest ε found for which Gaussian noise of this deviation is (ε, δ)-DP."""
     return epsilon_at(1 / float(exact_positive(sigma, "sigma")), _probability(delta))
 
 
-def gaussian_sigma(epsilon: Number, delta: Number) -> float:
+def gaussian_sigma(epsilon: GivenNumber, delta: GivenNumber) -> float:
     """The smallest deviation found, in units of the L2 sensitivity, that is (ε, δ)-DP."""
     price, chance = float(exact_positive(epsilon, "epsilon")), _probability(delta)
     low, high = 0.0, 1.0
@@ -45,7 +45,7 @@ def gaussian_sigma(epsilon: Number, delta: Number) -> float:
     return high
 
 
-def classical_sigma(epsilon: Number, delta: Number) -> float:
+def classical_sigma(epsilon: GivenNumber, delta: GivenNumber) -> float:
     """√(2 ln(1.25 / δ)) / ε, the textbook's deviation. Proved for ε < 1 only, and refused beyond."""
     price = exact_positive(epsilon, "epsilon")
     if price >= 1:
@@ -83,7 +83,7 @@ def epsilon_at(shift: float, delta: float) -> float:
     return nextafter(high, inf)
 
 
-def _probability(delta: Number) -> float:
+def _probability(delta: GivenNumber) -> float:
     chance = exact(delta, "delta")
     if not 0 < chance < 1:
         raise delta_needed()

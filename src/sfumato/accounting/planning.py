@@ -13,14 +13,14 @@ from sfumato.kernel.cost import epsilon_for, rho_for
 from sfumato.kernel.mechanisms.additive import DiscreteGaussian, DiscreteLaplace, Law
 from sfumato.kernel.widths import error
 from sfumato.schema.budget import Budget
-from sfumato.schema.numbers import Number, exact, exact_positive, shown, whole
+from sfumato.schema.numbers import GivenNumber, exact, exact_positive, shown, whole
 
 FINEST = 10**9
 MOST = 10**12
 LARGEST_MISS = Fraction(1, 10**12)
 
 
-def questions(limit: Budget, spend: Number) -> int:
+def questions(limit: Budget, spend: GivenNumber) -> int:
     """How many questions at this spend a ledger with this limit grants.
 
     Claim: pure ε with δ = 0; else ρ, converted with half of δ (the other half is for discovering keys): the ledger's
@@ -45,7 +45,7 @@ def spend_for(limit: Budget, questions: int) -> float:
     return down(spend)
 
 
-def error_of(limit: Budget, questions: int, *, sensitivity: int = 1, confidence: Number = 0.95) -> int:
+def error_of(limit: Budget, questions: int, *, sensitivity: int = 1, confidence: GivenNumber = 0.95) -> int:
     """The error that each of so many counts stays within, if the limit is shared equally among them.
 
     Claim: whole-number Laplace noise with δ = 0, else Gaussian noise; `confidence` is for each count alone.
@@ -54,7 +54,7 @@ def error_of(limit: Budget, questions: int, *, sensitivity: int = 1, confidence:
     return _error(_limit(limit), whole(questions, "questions", least=1), steps, level)
 
 
-def questions_within(limit: Budget, error: Number, *, sensitivity: int = 1, confidence: Number = 0.95) -> int:
+def questions_within(limit: Budget, error: GivenNumber, *, sensitivity: int = 1, confidence: GivenNumber = 0.95) -> int:
     """How many counts, each within ±error with this confidence, the limit pays for."""
     budget, most, level = _limit(limit), exact_positive(error, "error"), _confidence(confidence)
     steps = whole(sensitivity, "sensitivity", least=1)
@@ -70,7 +70,7 @@ class Deviations:
     analytic: float
 
 
-def deviations(counts: int, epsilon: Number, delta: Number = 1e-5) -> Deviations:
+def deviations(counts: int, epsilon: GivenNumber, delta: GivenNumber = 1e-5) -> Deviations:
     """Laplace against Gaussian noise for counts that one person moves by one each, at one price for all.
 
     Claim: √2 · counts / ε; √counts times the classical deviation (None from ε = 1 on, where it is not proved); √counts
@@ -118,7 +118,7 @@ def _limit(limit: Budget) -> Budget:
     return limit
 
 
-def _confidence(value: Number) -> Fraction:
+def _confidence(value: GivenNumber) -> Fraction:
     level = exact(value, "confidence")
     if not 0 < level <= 1 - LARGEST_MISS:
         raise out_of_range("confidence", "0", "1 - 1e-12", shown(level))

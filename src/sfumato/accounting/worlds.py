@@ -5,7 +5,7 @@ from math import erfc, exp, log, pi, sqrt
 
 from sfumato.accounting.gaussian import gaussian_sigma
 from sfumato.plots.accounting import Chart, Line, Mark, Panel
-from sfumato.schema.numbers import Number, exact, exact_positive, shown
+from sfumato.schema.numbers import GivenNumber, exact, exact_positive, shown
 
 POINTS = 120
 SCALES, DEVIATIONS = 5.0, 4.5
@@ -42,7 +42,9 @@ class _Gaussian:
         return DEVIATIONS * self.sigma
 
 
-def draw_worlds(epsilon: Number, delta: Number = 0, *, answer: Number = 0, sensitivity: Number = 1) -> Chart:
+def draw_worlds(
+    epsilon: GivenNumber, delta: GivenNumber = 0, *, answer: GivenNumber = 0, sensitivity: GivenNumber = 1
+) -> Chart:
     """The noisy answer on D and on D', in which one person more moves it by `sensitivity`, and the privacy loss.
 
     Laplace noise with δ = 0: the loss stays within ±ε, whatever the answer. Else the narrowest Gaussian noise: the loss

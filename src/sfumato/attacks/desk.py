@@ -11,8 +11,8 @@ from sfumato.attacks.answers import number_of
 from sfumato.attacks.tabular import as_arrow
 from sfumato.attacks.wordings import set_too_small
 from sfumato.engines.duckdb.engine import DuckDBEngine
-from sfumato.schema.columns import Column, Float, Int, Text
-from sfumato.schema.numbers import Number, whole
+from sfumato.schema.columns import Declared, Float, Int, Text
+from sfumato.schema.numbers import GivenNumber, whole
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Row
 from sfumato.session import Session
@@ -54,7 +54,7 @@ def table_desk(
     return ask
 
 
-def session_desk(session: Session, *, spend: Number, measure: str = "COUNT(*)", fresh: bool = True) -> Ask:
+def session_desk(session: Session, *, spend: GivenNumber, measure: str = "COUNT(*)", fresh: bool = True) -> Ask:
     """Answers `measure` over the rows that meet a condition, through a session that pays `spend` a question."""
     table = '"' + session.schema.table.replace('"', '""') + '"'
 
@@ -65,7 +65,7 @@ def session_desk(session: Session, *, spend: Number, measure: str = "COUNT(*)", 
     return ask
 
 
-def _declared(kind: pa.DataType) -> Column:
+def _declared(kind: pa.DataType) -> Declared:
     if pa.types.is_integer(kind):
         return Int()
     return Float() if pa.types.is_floating(kind) else Text()

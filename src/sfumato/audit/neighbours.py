@@ -16,14 +16,10 @@ from sfumato.engines.duckdb.dialect import DUCKDB
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.sql.counting import emit
 from sfumato.errors import UsageError
-from sfumato.kernel.certify import certify
 from sfumato.kernel.cost import Cost
 from sfumato.plan.nodes import Aggregate, CentredSum, CountDistinct, CountPeople, CountRows, CountValues, Sum
-from sfumato.query.allocate import allocate
-from sfumato.query.bind import bind
-from sfumato.query.rewrite import rewrite
-from sfumato.query.sql import parse
-from sfumato.schema.columns import Column
+from sfumato.query.planned import planned
+from sfumato.schema.columns import Declared
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person, Row, Unit
 
@@ -64,7 +60,7 @@ def sensitivity(
     query: str | Callable[[Any], Any],
     table: Any,
     *,
-    columns: Mapping[str, Column] | None = None,
+    columns: Mapping[str, Declared] | None = None,
     unit: Unit | None = None,
     name: str = "data",
 ) -> Sensitivities:
@@ -126,9 +122,8 @@ def _of_function(query: Callable[[Any], Any]) -> Callable[[Any], Vectors]:
 
 
 def _of_question(question: str, schema: Schema) -> tuple[Callable[[Any], Vectors], list[str], list[Fraction]]:
-    bound = bind(parse(question), schema)
-    plan = allocate(bound, rewrite(bound), schema, Cost("epsilon", Fraction(1)))
-    certified = certify(plan, schema, "epsilon")
+    certified = planned(question, schema, Cost("epsilon", Fraction(1))).certified
+    plan = certified.plan
     sql = tuple(emit(counting, schema, DUCKDB) for counting in certified.countings)
     aggregates = [measure.aggregate for measure in plan.measures]
     steps = [_step(aggregate) for aggregate in aggregates]

@@ -19,7 +19,7 @@ from sfumato.engines.duckdb.dialect import DUCKDB
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.sql.counting import emit
 from sfumato.engines.sql.dialect import Dialect
-from sfumato.kernel.certify import Certified, certify, strategy_of
+from sfumato.kernel.certify import Certified, strategy_of
 from sfumato.kernel.cost import Cost
 from sfumato.kernel.entropy import SystemEntropy, Words
 from sfumato.kernel.gate import Receipt, ReleasedRows, release
@@ -27,18 +27,15 @@ from sfumato.kernel.mechanisms.found_bounds import BoundedSum, clamped
 from sfumato.kernel.mechanisms.protocol import Added, CellCounts, Weighed
 from sfumato.plan.counting import Counting
 from sfumato.plan.nodes import MostFrequent, Plan, Quantiles, UnboundedSum
-from sfumato.query.allocate import allocate
-from sfumato.query.bind import bind
-from sfumato.query.rewrite import rewrite
-from sfumato.query.sql import parse
-from sfumato.schema.columns import Category, Column, Float, Int
+from sfumato.query.planned import planned
+from sfumato.schema.columns import Category, Declared, Float, Int
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person, Row, Unit
 
 Emit = Callable[[Counting, Schema, Dialect], str]
 Entries = Sequence[Sequence[Added]]
 
-COLUMNS: dict[str, Column] = {
+COLUMNS: dict[str, Declared] = {
     "x": Float(-2, 5),
     "n": Int(0, 9),
     "g": Category(["a", "b", "c"]),
@@ -100,9 +97,8 @@ def corner_cases() -> Any:
 def replayed(question: str, unit: Unit, write: Emit = emit) -> Finding:
     """How far one unit moves the sums of a question, against what was certified for it."""
     schema = Schema("t", unit, COLUMNS)
-    bound = bind(parse(question), schema)
-    plan = allocate(bound, rewrite(bound), schema, Cost("epsilon", Fraction(1)))
-    certified = certify(plan, schema, "epsilon")
+    certified = planned(question, schema, Cost("epsilon", Fraction(1))).certified
+    plan = certified.plan
     claims = [one.sensitivity.l1 for one in certified.releases]
     table, sql = corner_cases(), tuple(write(counting, schema, DUCKDB) for counting in certified.countings)
     whole, tape = _sums(table, certified, sql), Tape()

@@ -12,9 +12,10 @@ from sfumato.cli.output import as_csv, as_json, as_table, working, write
 from sfumato.cli.places import ready
 from sfumato.cli.spending import settled
 from sfumato.plots.style import plotly
+from sfumato.protected import open_policy
 from sfumato.query.display import MOST_LISTED, beside, ends, listed, long, readable, sentences
 from sfumato.query.finish import Answer, check_confidence
-from sfumato.session import DEFAULT_ANALYST, open_policy
+from sfumato.session import DEFAULT_ANALYST
 
 app = typer.Typer(add_completion=False)
 

@@ -7,7 +7,8 @@ import typer
 
 from sfumato.cli.output import Format, as_csv, as_json, as_table, number, write
 from sfumato.ledger.terms import rounded_down
-from sfumato.session import DEFAULT_ANALYST, open_policy
+from sfumato.protected import Protected
+from sfumato.session import DEFAULT_ANALYST
 
 app = typer.Typer(add_completion=False)
 
@@ -21,8 +22,9 @@ def budget(
     output: Annotated[Path | None, typer.Option(help="Write to this file instead of the screen.")] = None,
 ) -> None:
     """Show the limit, what is spent in all, and the largest spend that would still be granted."""
-    with open_policy(policy, analyst=analyst) as session:
-        balance, unit, charges = session.budget, str(session.schema.unit), session.ledger.history()
+    with Protected.open(policy) as owned:
+        session, charges = owned.session(analyst), owned.history()
+        balance, unit = session.budget, str(session.schema.unit)
         own = [charge.spend for charge in charges if charge.analyst == analyst]
         each = float(number(spend, "spend")) if spend is not None else own[-1] if own else None
         more = None if each is None else session.questions_left(each)

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from sfumato.cli.output import Format, as_csv, as_json, as_table, write
-from sfumato.session import open_policy
+from sfumato.protected import Protected
 
 app = typer.Typer(add_completion=False)
 
@@ -19,10 +19,10 @@ def history(
     output: Annotated[Path | None, typer.Option(help="Write to this file instead of the screen.")] = None,
 ) -> None:
     """List every charge of every analyst, oldest first; for the owner."""
-    with open_policy(policy) as session:
-        charges = session.ledger.history()
+    with Protected.open(policy) as owned:
+        charges = owned.history()
     if format is Format.json:
-        columns = ("entry", "when", "analyst", "spend", "digest", "releases", "request")
+        columns = ("entry", "when", "analyst", "spend", "digest", "releases", "request", "questions", "purpose")
         write(as_json([{name: getattr(charge, name) for name in columns} for charge in charges]), output)
         return
     rows = [
@@ -32,11 +32,11 @@ def history(
             "analyst": charge.analyst,
             "spend": f"{charge.spend:g}",
             "releases": _counted([event["mechanism"] for event in charge.releases]),
-            "plan": charge.digest[:12],
+            "asked": "; ".join(charge.questions) or charge.purpose or f"plan {charge.digest[:12]}",
         }
         for charge in charges
     ]
-    columns_shown = ["entry", "when", "analyst", "spend", "releases", "plan"]
+    columns_shown = ["entry", "when", "analyst", "spend", "releases", "asked"]
     write(as_csv(columns_shown, rows) if format is Format.csv else as_table(columns_shown, rows), output)
 
 

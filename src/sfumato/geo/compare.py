@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from sfumato.geo.planar import level_of
 from sfumato.geo.wordings import mechanism_unknown, weights_unusable
-from sfumato.schema.numbers import Number, exact_positive
+from sfumato.schema.numbers import GivenNumber, exact_positive
 
 Floats = npt.NDArray[np.float64]
 
@@ -66,7 +66,7 @@ class Comparison:
 
 
 def compare(
-    *, level: Number | str, radius_m: Number, prior: str | npt.ArrayLike = "uniform", side: int = SIDE
+    *, level: GivenNumber | str, radius_m: GivenNumber, prior: str | npt.ArrayLike = "uniform", side: int = SIDE
 ) -> Comparison:
     """The experiment of source 002 with an optimal attacker, on a square of side × side places 1/(2ε) apart.
 

@@ -21,7 +21,7 @@ from sfumato.geo.earth import Position, positions
 from sfumato.geo.planar import Planar
 from sfumato.geo.wordings import daily_spent, device_differs, device_unreadable, device_unwritable, total_spent
 from sfumato.kernel.entropy import Entropy
-from sfumato.schema.numbers import Number, exact_positive, shown
+from sfumato.schema.numbers import GivenNumber, exact_positive, shown
 
 VERSION = 1
 METRES_A_DEGREE = 110_574  # of latitude, at the equator: where it is shortest
@@ -164,7 +164,12 @@ class Device:
 
 
 def device(
-    path: str | Path, mechanism: Planar, *, per_day: Number, total: Number | None = None, place_m: Number | None = None
+    path: str | Path,
+    mechanism: Planar,
+    *,
+    per_day: GivenNumber,
+    total: GivenNumber | None = None,
+    place_m: GivenNumber | None = None,
 ) -> Device:
     """A trace that spends at most `per_day` (in levels: a new place costs the mechanism's level), and `total` in all.
 

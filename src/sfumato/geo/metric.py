@@ -14,7 +14,7 @@ from sfumato.geo.nearby import LONGEST, MOST_ITEMS, Nearby
 from sfumato.geo.wordings import Problem, item_unknown, no_places, not_a_metric, vectors_unusable
 from sfumato.kernel.entropy import Entropy, SystemEntropy
 from sfumato.kernel.mechanisms.choice import Exponential
-from sfumato.schema.numbers import Number, exact_positive
+from sfumato.schema.numbers import GivenNumber, exact_positive
 
 Distance = Callable[[Any, Any], float] | npt.ArrayLike
 Steps = npt.NDArray[np.int64]
@@ -83,7 +83,7 @@ class Metric:
         return [int(place) for place in found]
 
 
-def metric(items: Sequence[Hashable], distance: Distance, *, epsilon: Number) -> Metric:
+def metric(items: Sequence[Hashable], distance: Distance, *, epsilon: GivenNumber) -> Metric:
     """d_X-privacy over a finite set; `distance` is a function of two items or a table of distances.
 
     Needs: a metric. Symmetry and zeros are checked, triangles too up to 400 items.
@@ -155,7 +155,7 @@ class Words:
         ]
 
 
-def words(vectors: Mapping[str, Sequence[float]], *, epsilon: Number) -> Words:
+def words(vectors: Mapping[str, Sequence[float]], *, epsilon: GivenNumber) -> Words:
     """Word replacement with vectors of your own, Euclidean distance; epsilon is per unit of distance.
 
     Claim: epsilon · ‖v - v′‖ for every replaced word; sums over a text. Vocabulary and vectors are public.

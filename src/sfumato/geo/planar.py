@@ -27,7 +27,7 @@ from sfumato.geo.lattice import planar_geometric
 from sfumato.geo.places import closest
 from sfumato.geo.wordings import level_unreadable, noise_too_narrow, noise_too_wide, not_a_position, price_ambiguous
 from sfumato.kernel.entropy import Entropy, SystemEntropy
-from sfumato.schema.numbers import Number, exact_positive
+from sfumato.schema.numbers import GivenNumber, exact_positive
 
 BLOCK = 1 << 14
 FINENESS = 1 << 14  # lattice points in the distance over which the loss grows by one
@@ -91,7 +91,7 @@ class Planar:
         j += np.rint(north / step).astype(np.int64)
         return (float(i[0] * step), float(j[0] * step)) if single else (i * step, j * step)
 
-    def loss(self, metres: Number) -> float:
+    def loss(self, metres: GivenNumber) -> float:
         """What a report can tell two positions apart by, as the logarithm of a ratio of probabilities, rounded up."""
         distance = exact_positive(metres, "metres") if metres else Fraction(0)
         return up(self.epsilon * distance + (self._snap if distance else 0))
@@ -142,9 +142,9 @@ class Planar:
 
 def planar(
     *,
-    level: Number | str | None = None,
-    radius_m: Number | None = None,
-    epsilon: Number | None = None,
+    level: GivenNumber | str | None = None,
+    radius_m: GivenNumber | None = None,
+    epsilon: GivenNumber | None = None,
     around: tuple[float, float] | None = None,
     reach_m: int = 50_000,
 ) -> Planar:

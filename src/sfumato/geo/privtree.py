@@ -18,7 +18,7 @@ from sfumato.geo.tree import Box, Leaves, Tree, as_box
 from sfumato.geo.wordings import bad_positions, lengths_differ, source_unknown
 from sfumato.kernel.entropy import Entropy, SystemEntropy
 from sfumato.kernel.samplers import coins, discrete_laplace
-from sfumato.schema.numbers import Number, exact_positive, whole
+from sfumato.schema.numbers import GivenNumber, exact_positive, whole
 
 FANOUT = 4
 DEEPEST = 26
@@ -35,11 +35,11 @@ QUARTERS: Codes = np.arange(4, dtype=np.uint64)
 def privtree(
     points: Any,
     *,
-    epsilon: Number,
+    epsilon: GivenNumber,
     box: Sequence[float] | Box | None = None,
     points_per_person: int = 1,
     deepest: int = DEEPEST,
-    structure: Number = STRUCTURE,
+    structure: GivenNumber = STRUCTURE,
     entropy: Entropy | None = None,
 ) -> Tree:
     """A private quadtree of points, rows of (latitude, longitude), in a public box (the world if not given).

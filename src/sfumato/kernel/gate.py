@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from threading import Lock
-from typing import Any
 
 import numpy as np
 
@@ -46,13 +45,12 @@ class Found:
 class Release:
     """Noisy integers: one row a group in the order of the plan's keys, a number or several for each measure.
 
-    With open keys `groups` names the groups that are shown. `others` are the releases that were paid for with it.
+    With open keys `groups` names the groups that are shown.
     """
 
     entry: int
     values: ReleasedRows
     groups: tuple[Group, ...] | None = None
-    others: tuple[Any, ...] = ()
 
 
 def release(
@@ -79,7 +77,7 @@ def release(
             raise plan_refused("the engine answered in another shape")
     elif named is None or units is None or not len(named) == len(units) == len(entries):
         raise plan_refused("the engine answered in another shape")
-    elif units.dtype != np.int64 or not _named(plan, named):
+    elif units.dtype != np.int64 or not well_named(plan, named):
         raise plan_refused("the engine found keys of another kind")
     receipt.redeem(certified.digest)
     if selection is not None and named is not None and units is not None:
@@ -92,7 +90,7 @@ def release(
     return Release(receipt.entry, tuple(zip(*columns, strict=True)), groups)
 
 
-def _named(plan: Plan, groups: Sequence[Group]) -> bool:
+def well_named(plan: Plan, groups: Sequence[Group]) -> bool:
     """Whether each group is a text for every open key and the number of a declared group, and none comes twice."""
     texts = sum(isinstance(key, OpenKey) for key in plan.keys)
     return len(set(groups)) == len(groups) and all(

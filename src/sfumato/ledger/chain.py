@@ -25,7 +25,7 @@ WAIT_SECONDS = 30.0
 DOUBTS = ("PRAGMA trusted_schema = OFF", "PRAGMA cell_size_check = ON")
 SETTINGS = ("PRAGMA synchronous = FULL", "PRAGMA fullfsync = ON")
 DEFENSIVE = 1010  # SQLITE_DBCONFIG_DEFENSIVE
-BATCH = 20  # releases may be large
+ENTRIES_AT_ONCE = 20  # releases may be large
 LOWEST = -(1 << 63)  # a number below 1 is one that no ledger gives, and must be seen
 COLUMNS = "seq, kind, analyst, question, request, charge, body, hash"
 # A complaint of SQLite's that quotes what is no text cannot be read by Python.
@@ -93,9 +93,17 @@ class Chain:
 
     def entries(self, first: int = LOWEST) -> Iterator[Entry]:
         """Those from this number on, oldest first. Holds nothing between them."""
-        while batch := self._rows("WHERE seq >= ? ORDER BY seq LIMIT ?", first, BATCH):
+        while batch := self._rows("WHERE seq >= ? ORDER BY seq LIMIT ?", first, ENTRIES_AT_ONCE):
             yield from batch
             first = max(first, batch[-1].seq) + 1
+
+    def check_layout(self) -> None:
+        """Raises when the file holds anything but a ledger: it may have been changed since it was opened."""
+        with self.held():
+            try:
+                is_laid_out(self._connect(), str(self.path))
+            except sqlite3.Error as error:
+                raise ledger_unreadable(str(self.path)) from error
 
     def verify(self) -> int:
         """Recompute every hash, compare the layout, and let SQLite compare its trees; the number of entries.

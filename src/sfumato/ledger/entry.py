@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from sfumato.errors import ledger_broken
 
-Kind = Literal["open", "charge", "release", "failure", "limit", "analyst"]
+EntryKind = Literal["open", "charge", "draw", "release", "failure", "interrupted", "limit", "analyst"]
 
 GENESIS = "0" * 64
 _HASHED = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"), default=lambda blob: [blob.hex()])
@@ -16,7 +16,7 @@ _HASHED = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"), default=lam
 @dataclass(frozen=True, slots=True)
 class Entry:
     seq: int
-    kind: Kind
+    kind: EntryKind
     analyst: str | None
     question: str | None
     request: str | None
@@ -49,7 +49,7 @@ class Entry:
 
 def following(
     newest: tuple[int, str],
-    kind: Kind,
+    kind: EntryKind,
     body: dict[str, Any],
     *,
     analyst: str | None = None,

@@ -11,7 +11,7 @@ from sfumato.schema.numbers import shown
 
 @dataclass(frozen=True, slots=True)
 class Charge:
-    """One line of the history."""
+    """One line of the history: its questions, or the purpose of a learner; 0.1.0 kept neither."""
 
     entry: int
     when: str
@@ -20,25 +20,34 @@ class Charge:
     digest: str
     releases: tuple[dict[str, str], ...]
     request: str | None
+    questions: tuple[str, ...] = ()
+    purpose: str = ""
 
 
 def history_line(entry: Entry, said: dict[str, Any]) -> Charge:
     """Needs: what the entry says. Raises KeyError, TypeError, ValueError or ArithmeticError where a ledger would say it
     otherwise; no charge that a book has taken does."""
-    if not isinstance(said["releases"], list):
-        raise TypeError
-    releases = tuple(texts(release) for release in said["releases"])
-    if not all("mechanism" in release for release in releases):
-        raise KeyError
     return Charge(
         entry.seq,
         said_text(said["when"]),
         said_text(entry.analyst),
         float(fraction(said["spend"])),
         said_text(said["digest"]),
-        releases,
+        events_of(said),
         entry.request,
+        tuple(said_text(text) for text in said.get("sql", ())),
+        said_text(said.get("envelope", "")),
     )
+
+
+def events_of(said: dict[str, Any]) -> tuple[dict[str, str], ...]:
+    """What was released, or was to be, in the words of mechanisms."""
+    if not isinstance(said["releases"], list):
+        raise TypeError
+    releases = tuple(texts(release) for release in said["releases"])
+    if not all("mechanism" in release for release in releases):
+        raise KeyError
+    return releases
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,5 +76,9 @@ def _says(entry: Entry, said: dict[str, Any]) -> str:
             return f"limit epsilon {shown(fraction(said['epsilon']))} of the table's"
         case "charge":
             return f"spend {shown(fraction(said['spend']))}"
+        case "draw":
+            return f"draw from entry {entry.charge}"
+        case "interrupted":
+            return f"entry {entry.charge} was interrupted"
         case kind:
             return f"{kind} of entry {entry.charge}"

@@ -26,6 +26,13 @@ LAYOUTS: tuple[tuple[str, ...], ...] = (
         "CREATE TRIGGER IF NOT EXISTS no_delete BEFORE DELETE ON entry BEGIN SELECT RAISE(ABORT, 'append only'); END",
     ),
 )
+# Since: draws of an envelope, each once a round. All else is as before, so that nothing of it is missing to 0.1.0.
+LAYOUTS += (
+    (
+        *LAYOUTS[0],
+        "CREATE UNIQUE INDEX IF NOT EXISTS one_draw_a_name ON entry (charge, question) WHERE kind = 'draw'",
+    ),
+)
 NEWEST = LAYOUTS[-1]
 WRITE_AHEAD = b"\x02\x02"  # in the header of a file: which formats may write and read it
 

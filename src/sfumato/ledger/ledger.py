@@ -2,324 +2,293 @@
 
 import secrets
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
-from decimal import ROUND_CEILING, Context, Decimal
+from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
-from sfumato.errors import (
-    BudgetExceeded,
-    EngineFailed,
-    ledger_broken,
-    ledger_differs,
-    ledger_gone,
-    limit_differs,
-    over_budget,
-    over_key_budget,
-    request_conflict,
-)
+from sfumato.errors import EngineFailed, ledger_differs, request_conflict
 from sfumato.kernel.cost import Cost
 from sfumato.kernel.gate import Receipt, Release
-from sfumato.ledger.anchor import Anchor
-from sfumato.ledger.book import Book, demand
-from sfumato.ledger.chain import Chain
+from sfumato.kernel.shape import fits
+from sfumato.ledger.admission import admit, exceeded, is_within
+from sfumato.ledger.balance import Balance, balance_of
+from sfumato.ledger.book import MOST_RESUMED, Book, demand, whose
+from sfumato.ledger.data_key import keyed
 from sfumato.ledger.entry import Entry
-from sfumato.ledger.history import Charge, Line, history_line, line_of
-from sfumato.ledger.limits import ROUNDING
-from sfumato.ledger.payment import Payment, Stored
+from sfumato.ledger.history import Charge, Line, line_of
+from sfumato.ledger.in_force import InForce, as_said
+from sfumato.ledger.listing import History
+from sfumato.ledger.payment import Draw, Payment, Sealed, Sealing, Stored
 from sfumato.ledger.pen import Pen
-from sfumato.ledger.places import checked_anchor
-from sfumato.ledger.reader import Reader
-from sfumato.ledger.releases import kept_failure, kept_release, kept_when, written
-from sfumato.ledger.terms import Amount, Terms, rounded_down
-from sfumato.ledger.totals import bounded
-from sfumato.ledger.verifying import verified
-from sfumato.ledger.wordings import ledger_replaced
+from sfumato.ledger.records import Records
+from sfumato.ledger.releases import kept_failure, kept_releases, kept_when, written
+from sfumato.ledger.terms import Terms
+from sfumato.ledger.wordings import (
+    envelope_empty,
+    envelope_of_other_data,
+    interrupted_too_often,
+    no_receipt,
+    not_an_envelope,
+    request_of_before,
+)
+from sfumato.plan.nodes import PLAN_LANGUAGE
 from sfumato.schema.budget import Budget
 from sfumato.schema.given import check_analyst
 from sfumato.schema.table import Schema
 
-
-@dataclass(frozen=True, slots=True)
-class Balance:
-    """The limit, what was spent of it and what is left, for one analyst; and the δ left for discovering keys."""
-
-    limit: Amount
-    spent: Amount
-    left: Amount
-    left_for_keys: float = 0.0
-    more: int | None = None
+OTHERWISE = "was paid for something else than it names"
+MISSHAPEN = "keeps an answer of another shape than was paid for"
 
 
 class Ledger:
     """Opens or starts the ledger of one table.
 
-    Claim: the sum of what `charge` grants, over all analysts, threads, processes, crashes and restarts, never exceeds
-    the limit in force; each charge is on disk before its receipt exists.
+    Claim: the sum of what `charge` and `seal` grant, over all analysts, threads, processes, crashes and restarts, never
+    exceeds the limit in force, and the sum of what `draw` grants of an envelope never exceeds its charge; each is on
+    disk before its receipt exists.
     """
 
     def __init__(self, path: Path, *, schema: Schema, budget: Budget, anchor: Path | None = None) -> None:
+        described = {"table": schema.table, "unit": whose(str(schema.unit))}
+        said = {"id": secrets.token_hex(16), "when": now(), "language": PLAN_LANGUAGE, **described, **as_said(budget)}
         self.path = path
-        self._anchor = Anchor(checked_anchor(path, anchor))
-        self._chain = Chain(path, self._anchor.watched)
-        self._reader = Reader(self._chain)
-        self._budget = budget
+        self.records = Records(path, anchor, lambda pen: pen.append("open", said))
+        self._in_force = InForce(self.records, budget)
+        self._history = History()
         try:
-            self._open(budget, {"table": schema.table, "unit": str(schema.unit)})
+            self._compare(described)
         except BaseException:
-            self._chain.close()
+            self.records.close()
             raise
 
-    def _open(self, budget: Budget, described: dict[str, str]) -> None:
-        if self._anchor.outlived(self._chain.file):
-            raise ledger_gone(str(self.path))
-        self._reader.read()  # all of it, before anybody has to wait
-        with self._writing() as (pen, book):
-            if book.seq == 0:
-                pen.append("open", {"id": secrets.token_hex(16), "when": now(), **described, **_written(budget)})
-        with self._reading() as book:
+    def _compare(self, described: dict[str, str]) -> None:
+        """With what it was opened for."""
+        with self.records.reading() as book:
             for what, given in described.items():
                 if book.described[what] != given:
                     raise ledger_differs(f"the {what}", book.described[what], given)
+            self._in_force.to_plan_with(book)
 
-    @contextmanager
-    def _reading(self) -> Iterator[Book]:
-        """What all entries say now; no other thread may add to it meanwhile."""
-        with self._chain.held():
-            yield self._reader.read()
+    # ---- for the door, and nobody else
 
-    @contextmanager
-    def _writing(self) -> Iterator[tuple[Pen, Book]]:
-        """Hold the write lock, check the anchor, and let it remember the last entry once that is durable.
-
-        Claim: ends without an error only if what was appended was read back, follows from all entries before, and is
-        what the anchor remembers, or older in the same chain.
-        """
-        if self._anchor.outlived(self._chain.file):
-            raise ledger_gone(str(self.path))
-        with self._chain.transaction():
-            book = self._anchor.check(self._reader.read, str(self.path))
-            pen = Pen(self._chain, book)
-            yield pen, book
-        with self._reading() as book:
-            for entry in pen.written:
-                if not book.holds(entry.seq, entry.hash):
-                    raise ledger_replaced(entry.seq)
-            newest = book.seq, book.hash
-        # Nothing of a new charge was shown yet; whatever else was done here may be, and is covered after a power cut.
-        only_charged = [entry.kind for entry in pen.written] == ["charge"]
-        self._anchor.advance(newest, self._reader.holds, forced=not only_charged)
+    def found(self, paid: Payment | Draw) -> Stored | None:
+        """What was bought before and answered, or its failure: nothing is written, and no engine is needed."""
+        with self.records.checking() as book:
+            known = self._known(book, paid)
+            bought = None if known is None else self._bought(book, known, paid)
+        if bought is not None:
+            self.records.cover()  # before it is shown, as when it was kept
+        return bought
 
     def charge(self, payment: Payment) -> Receipt | Stored:
         """A receipt for a new charge, or what an earlier one bought.
 
         Claim: one charge at most for a request id, and for an unchanged question unless `fresh`; a charge whose
         process died before storing its release is resumed, because nothing of it was ever shown, if it took what this
-        payment costs and all charges are within the limits of now. One whose engine failed fails again, unlooked: how
-        long it takes and whether it fails is told once a charge.
+        payment costs and all charges are within the limits of now. One whose engine failed fails again, unlooked, and
+        one that was interrupted is resumed three times at most: each try tells how long it takes.
         """
-        cost = payment.cost
-        with self._writing() as (pen, book):
-            terms = self._terms(book)
-            known = _known(book, payment)
+        with self.records.writing() as (pen, book):
+            known = self._known(book, payment)
             if known is not None:
-                return self._bought(book, known, payment, terms)
+                return self._bought(book, known, payment) or self._resumed(book, known, payment)
             payment.demand_allowed()
-            total, analyst_total, delta_total = self._admit(book, payment, terms)
-            entry = pen.append(
-                "charge",
-                {
-                    "when": now(),
-                    "currency": cost.currency,
-                    "amount": str(cost.amount),
-                    "spend": str(payment.spend),
-                    "total": str(total),
-                    "analyst_total": str(analyst_total),
-                    "delta": str(cost.delta),
-                    "delta_total": str(delta_total),
-                    "digest": payment.digest,
-                    "releases": [event for plan in payment.plans for event in plan.events],
-                },
-                analyst=payment.analyst,
-                question=payment.question,
-                request=payment.request,
-            )
+            entry = self._charged(pen, book, payment, payment.said())
         return _receipt(entry.seq, payment)
 
-    def store(self, release: Release) -> Release:
-        """Keep a release for ever; if its charge has one already, that one is the answer and this one is forgotten."""
-        with self._writing() as (pen, book):
-            _demand_charge(book, release.entry)
-            if release.entry in book.releases:
-                return kept_release(self._proven(book, book.releases[release.entry]))
-            pen.append("release", {"when": now(), **written(release)}, charge=release.entry)
-        return release
+    def seal(self, sealing: Sealing) -> Sealed:
+        """An envelope: a charge for a purpose, of which draws take their parts. The same purpose again is the same."""
+        with self.records.writing() as (pen, book):
+            known = self._known(book, sealing)
+            entry = (
+                self._charged(pen, book, sealing, sealing.said(self.records.key, secrets.token_hex(16)))
+                if known is None
+                else self.records.proven(book, known)
+            )
+            demand(sealing.was_paid_by(entry), entry.seq, OTHERWISE)
+        return Sealed(entry.seq, sealing.cost, entry.content["seed"])
+
+    def draw(self, draw: Draw) -> Receipt | Stored:
+        """A receipt for a part of an envelope, or what the same draw has bought.
+
+        Claim: the costs of all draws of an envelope are at most its charge, whatever a learner reckons; the state of
+        the data is the one it was sealed for. A draw is resumed, and fails, as a charge does.
+        Proof: docs/proofs/composition.md, "Filters": draws are chosen with the answers before them in mind.
+        """
+        with self.records.writing() as (pen, book):
+            envelope = book.envelopes.get(draw.envelope)
+            if envelope is None or envelope.analyst != draw.analyst:
+                raise not_an_envelope(draw.envelope)
+            sealed = self.records.proven(book, draw.envelope).content
+            if sealed["data"] != keyed(self.records.key, "data", draw.version):
+                raise envelope_of_other_data(draw.envelope)
+            known = self._known(book, draw)
+            if known is not None:
+                return self._bought(book, known, draw) or self._resumed(book, known, draw)
+            used, delta_used = envelope.used + draw.cost.amount, envelope.delta_used + draw.cost.delta
+            if used > envelope.amount or delta_used > envelope.delta or draw.cost.currency != sealed["currency"]:
+                raise envelope_empty(draw.envelope)
+            draw.demand_allowed()
+            said = {"when": now(), **draw.said(), "used": str(used), "delta_used": str(delta_used)}
+            entry = pen.append("draw", said, analyst=draw.analyst, question=draw.name, charge=draw.envelope)
+        return _receipt(entry.seq, draw)
+
+    def store(self, paid: Payment | Draw, releases: Sequence[Release]) -> tuple[Release, ...]:
+        """Keep releases for ever; if their charge has some already, those are the answer and these are forgotten."""
+        charge = releases[0].entry
+        with self.records.writing() as (pen, book):
+            _demand_paid(book, charge)
+            if charge in book.releases:
+                return self._kept(book, charge, paid).releases
+            demand(_fit(releases, paid), charge, "would keep an answer of another shape than was paid for")
+            pen.append("release", {"when": now(), **written(releases)}, charge=charge)
+        return tuple(releases)
 
     def fail(self, charge: int, failure: EngineFailed) -> None:
         """Keep that the engine failed, in the words that were shown, which are the same for all data."""
-        with self._writing() as (pen, book):
-            _demand_charge(book, charge)
+        with self.records.writing() as (pen, book):
+            _demand_paid(book, charge)
             if charge not in book.releases and charge not in book.failures:
-                pen.append("failure", {"when": now(), "told": [failure.message, failure.hint]}, charge=charge)
+                pen.append("failure", _told(failure), charge=charge)
+
+    def interrupt(self, charge: int) -> None:
+        """Keep that a look was broken off; when it was resumed three times, that the charge has failed."""
+        with self.records.writing() as (pen, book):
+            _demand_paid(book, charge)
+            if charge in book.releases or charge in book.failures:
+                return
+            if book.interruptions.get(charge, 0) < MOST_RESUMED:
+                pen.append("interrupted", {"when": now()}, charge=charge)
+            else:
+                pen.append("failure", _told(interrupted_too_often(MOST_RESUMED)), charge=charge)
+
+    # ---- to be read
+
+    def terms(self) -> Terms:
+        """What plans are made with: the currency, and what a spend is worth in it."""
+        with self.records.reading() as book:
+            return self._in_force.to_plan_with(book)
 
     def balance(self, analyst: str, like: Cost | None = None) -> Balance:
         """What is left; and of charges like this one, how many more would be granted one after the other."""
-        with self._reading() as book:
-            terms, own = self._terms(book), book.analyst_limits.get(analyst)
-            total, analyst_total, delta_total = _totals(book, analyst)
-        left, keys = terms.limit - total, max(terms.pot - delta_total, Fraction(0))
-        if own is not None:
-            left = min(left, terms.price(own).amount - analyst_total)
-        many = None
-        if like is not None:
-            counts = [left // like.amount, *([keys // like.delta] if like.delta else [])]
-            many = max(0, int(min(counts)))
-        limit = Amount(float(self._budget.epsilon), float(self._budget.delta))
-        return Balance(limit, terms.spent(total, delta_total), terms.left(left), float(keys), many)
+        with self.records.reading() as book:
+            return balance_of(book, self._in_force.terms(book), analyst, like)
 
     def history(self, analyst: str | None = None) -> list[Charge]:
-        """One entry a charge, oldest first: those of one analyst, or for the owner all. Every hash is checked."""
-        lines: list[Charge] = []
+        """One entry a charge, oldest first: those of one analyst, or for the owner all.
 
-        def note(entry: Entry) -> None:
-            if entry.kind == "charge" and analyst in (None, entry.analyst):
-                lines.append(history_line(entry, entry.content))
+        Every hash was checked when this process first read the entry; `verify` reads all of them again.
+        """
+        with self.records.checking() as book:
+            lines = self._history.lines(book, self.records.chain.entries)
+            return [line for line in lines if analyst in (None, line.analyst)]
 
-        self._read_anew(note)
-        return lines
+    def recall(self, charge: int, analyst: str) -> tuple[Entry, Stored]:
+        """A charge of this analyst and what was kept for it, or its failure."""
+        with self.records.checking() as book:
+            found = self.records.proven(book, charge) if charge in book.paid else None
+            if found is None or (found.kind, found.analyst) != ("charge", analyst) or charge not in book.releases:
+                if found is not None and found.analyst == analyst and charge in book.failures:
+                    raise kept_failure(self.records.proven(book, book.failures[charge]))
+                raise no_receipt()
+            kept = self.records.proven(book, book.releases[charge])
+            return found, Stored(kept_releases(kept), kept_when(kept))
 
     def lines(self) -> list[Line]:
         """One line an entry, of all kinds, oldest first, for the owner. Every hash is checked."""
         lines: list[Line] = []
-        self._read_anew(lambda entry: lines.append(line_of(entry)))
+        self.records.anew(lambda entry: lines.append(line_of(entry)))
         return lines
 
     def verify(self) -> int:
         """Check the file, the whole chain, what its entries say, and the anchor; the number of entries."""
-        return self._anchor.check(lambda: verified(self._reader), str(self.path)).seq
+        return self.records.verify()
 
     def close(self) -> None:
-        self._chain.close()
+        self.records.close()
 
     # ---- the owner's changes, each an entry of its own
 
     def record_limit(self) -> None:
         """Make the policy's limit the one in force; its currency stays."""
-        with self._writing() as (pen, book):
-            if (book.limit.delta == 0) != (self._budget.delta == 0):
-                raise ledger_differs("delta", str(book.limit.delta), str(self._budget.delta))
-            pen.append("limit", {"when": now(), **_written(self._budget)})
+        self._in_force.record(now())
 
     def limit_analyst(self, analyst: str, epsilon: Fraction) -> None:
         """Grant an analyst this much of the table's limit and no more."""
         check_analyst(analyst)
-        with self._writing() as (pen, book):
-            self._terms(book).price(epsilon)
+        with self.records.writing() as (pen, book):
+            self._in_force.terms(book).price(epsilon)
             pen.append("analyst", {"when": now(), "epsilon": str(epsilon)}, analyst=analyst)
 
     # ---- inside
 
-    def _terms(self, book: Book) -> Terms:
-        """Those of the limit in force; the policy must agree with it."""
-        if book.limit != self._budget:
-            raise limit_differs(str(book.limit), str(self._budget))
-        return Terms(self._budget)
+    def _charged(self, pen: Pen, book: Book, paid: Payment | Sealing, said: dict[str, Any]) -> Entry:
+        """A new charge, if all that is left allows it."""
+        terms, analyst = self._in_force.terms(book), paid.analyst
+        total, analyst_total, delta_total = admit(book, terms, analyst, cost=paid.cost, spend=paid.spend)
+        sums = {"total": str(total), "analyst_total": str(analyst_total), "delta_total": str(delta_total)}
+        question = paid.name(self.records.key)
+        return pen.append(
+            "charge", {"when": now(), **said, **sums}, analyst=analyst, question=question, request=paid.request
+        )
 
-    def _bought(self, book: Book, charge: int, payment: Payment, terms: Terms) -> Receipt | Stored:
-        """What a charge found under the payment's name gives: an entry may have been written by anybody."""
-        demand(payment.was_paid_by(self._proven(book, charge)), charge, "was paid for something else than it names")
-        if charge in book.releases:
-            kept = self._proven(book, book.releases[charge])
-            return Stored(kept_release(kept), kept_when(kept))
-        if charge in book.failures:
-            raise kept_failure(self._proven(book, book.failures[charge]))
-        if not _is_within(book, payment.analyst, terms):
-            raise self._exceeded(book, payment, terms)
-        payment.demand_allowed()
-        return _receipt(charge, payment)
+    def _known(self, book: Book, paid: Payment | Draw | Sealing) -> int | None:
+        """The charge or draw that this one repeats. One of 0.1.0 is never taken for it."""
+        if isinstance(paid, Draw):
+            return book.draws.get((paid.envelope, paid.name))
+        question = paid.name(self.records.key)
+        if paid.request is not None:
+            same_request = book.requests.get((paid.analyst, paid.request))
+            if same_request is not None:
+                if same_request.old:
+                    raise request_of_before(paid.request, same_request.seq)
+                if same_request.question != question:
+                    raise request_conflict(paid.request)
+                return same_request.seq
+        return None if paid.fresh else book.questions.get((paid.analyst, question))
 
-    def _read_anew(self, note: Callable[[Entry], object]) -> None:
-        """All entries once more, each noted after it was taken; what the anchor or this process knows is among them."""
-        self._anchor.check(lambda: self._reader.read_anew(note), str(self.path))
-
-    def _proven(self, book: Book, seq: int) -> Entry:
-        """An entry as it was when it was taken into the book."""
-        entry = self._chain.at(seq)
-        if entry is None or not book.proves(entry):
-            raise ledger_broken(seq)
-        return entry
-
-    def _admit(self, book: Book, payment: Payment, terms: Terms) -> tuple[Fraction, Fraction, Fraction]:
-        """The totals after this charge, or BudgetExceeded."""
-        amount, delta = payment.cost.amount, payment.cost.delta
-        total, analyst_total, delta_total = _totals(book, payment.analyst)
-        left, _, _ = self._left(book, payment.analyst, terms)
-        if amount > left or delta_total + delta > terms.pot:
-            raise self._exceeded(book, payment, terms)
-        return bounded(total + amount), bounded(analyst_total + amount), bounded(delta_total + delta)
-
-    def _left(self, book: Book, analyst: str, terms: Terms) -> tuple[Fraction, str, Fraction]:
-        """Of the table or of the analyst, whoever has less: what is left, who it is, and the limit."""
-        total, analyst_total, _ = _totals(book, analyst)
-        pots = [(terms.limit - total, "the table", self._budget.epsilon)]
-        own = book.analyst_limits.get(analyst)
-        if own is not None:
-            pots.append((terms.price(own).amount - analyst_total, f'analyst "{analyst}"', own))
-        return min(pots, key=lambda pot: pot[0])
-
-    def _exceeded(self, book: Book, payment: Payment, terms: Terms) -> BudgetExceeded:
-        left, owner, limit = self._left(book, payment.analyst, terms)
-        if payment.cost.amount > left:
-            least = rounded_down(terms.left(left).epsilon)
-            return over_budget(_rounded_up(payment.spend), owner, least, rounded_down(float(limit)))
-        keys = max(terms.pot - book.delta_total, Fraction(0))
-        return over_key_budget(f"{float(payment.cost.delta):.6g}", f"{float(keys):.6g}")
-
-
-def _known(book: Book, payment: Payment) -> int | None:
-    """The charge that this payment repeats."""
-    if payment.request is not None:
-        same_request = book.requests.get((payment.analyst, payment.request))
-        if same_request is not None:
-            if same_request.question != payment.question:
-                raise request_conflict(payment.request)
-            return same_request.seq
-    if payment.fresh:
+    def _bought(self, book: Book, known: int, paid: Payment | Draw) -> Stored | None:
+        """What was kept for a charge found under the payment's name: an entry may have been written by anybody."""
+        demand(paid.was_paid_by(self.records.proven(book, known)), known, OTHERWISE)
+        if known in book.releases:
+            return self._kept(book, known, paid)
+        if known in book.failures:
+            raise kept_failure(self.records.proven(book, book.failures[known]))
         return None
-    return book.questions.get((payment.analyst, payment.question))
+
+    def _resumed(self, book: Book, known: int, paid: Payment | Draw) -> Receipt:
+        """Nothing was kept, so nothing was shown."""
+        terms = self._in_force.terms(book)
+        if not is_within(book, paid.analyst, terms):
+            spend = paid.spend if isinstance(paid, Payment) else paid.cost.amount
+            raise exceeded(book, terms, paid.analyst, cost=paid.cost, spend=spend)
+        paid.demand_allowed()
+        return _receipt(known, paid)
+
+    def _kept(self, book: Book, charge: int, paid: Payment | Draw) -> Stored:
+        kept = self.records.proven(book, book.releases[charge])
+        releases = kept_releases(kept)
+        demand(_fit(releases, paid), kept.seq, MISSHAPEN)
+        return Stored(releases, kept_when(kept))
 
 
-def _totals(book: Book, analyst: str) -> tuple[Fraction, Fraction, Fraction]:
-    return book.total, book.analyst_totals.get(analyst, Fraction(0)), book.delta_total
+def _fit(releases: Sequence[Release], paid: Payment | Draw) -> bool:
+    return len(releases) == len(paid.plans) and all(map(fits, releases, paid.plans))
 
 
-def _demand_charge(book: Book, charge: int) -> None:
-    demand(charge in book.charges, charge, "is no charge, and nothing can be kept for it")
+def _demand_paid(book: Book, charge: int) -> None:
+    demand(charge in book.paid, charge, "is no charge, and nothing can be kept for it")
 
 
-def _written(budget: Budget) -> dict[str, str]:
-    return {"epsilon": str(budget.epsilon), "delta": str(budget.delta)}
+def _receipt(entry: int, paid: Payment | Draw) -> Receipt:
+    return Receipt(entry, *(plan.digest for plan in paid.plans))
 
 
-def _receipt(charge: int, payment: Payment) -> Receipt:
-    return Receipt(charge, *(plan.digest for plan in payment.plans))
-
-
-def _rounded_up(spend: Fraction) -> str:
-    """Six digits, never less: a price just above the limit must not look like the limit."""
-    context = Context(prec=6, rounding=ROUND_CEILING)
-    return f"{context.divide(Decimal(spend.numerator), Decimal(spend.denominator)).normalize():f}"
+def _told(failure: EngineFailed) -> dict[str, Any]:
+    return {"when": now(), "told": [failure.message, failure.hint]}
 
 
 def now() -> str:
     """For people only: nothing is decided by the clock."""
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-
-
-def _is_within(book: Book, analyst: str, terms: Terms) -> bool:
-    """Whether all charges together are within the limits of now, to the last digit but that of rounded sums."""
-    own = book.analyst_limits.get(analyst)
-    within = book.total <= terms.limit + ROUNDING and book.delta_total <= terms.pot + ROUNDING
-    return within and (own is None or book.analyst_totals[analyst] <= terms.price(own).amount + ROUNDING)

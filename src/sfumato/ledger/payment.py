@@ -1,46 +1,72 @@
 """What a question costs and is known by, and what an earlier charge for it bought."""
 
 import hashlib
-import json
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 from sfumato.kernel.certify import Certified
 from sfumato.kernel.cost import Cost
 from sfumato.kernel.gate import Release
+from sfumato.ledger.data_key import keyed
 from sfumato.ledger.entry import Entry
 from sfumato.ledger.typed import fraction
+from sfumato.plan.nodes import PLAN_LANGUAGE
+from sfumato.schema.unit import Person, Unit
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """What plans the questions of a payment again: each one's SQL, written back, and what all had to spend.
+
+    `price` is in the currency of the limit, `key_delta` what each question that discovers keys took from its pot.
+    """
+
+    sql: tuple[str, ...]
+    price: Fraction
+    key_delta: Fraction = Fraction(0)
 
 
 @dataclass(frozen=True, slots=True)
 class Payment:
     """One question, or several that are paid together, as the ledger needs to know them."""
 
-    certified: Certified
+    plans: tuple[Certified, ...]
     analyst: str
     spend: Fraction
     version: str
+    asking: Asking
     fresh: bool = False
     request: str | None = None
-    others: tuple[Certified, ...] = ()
 
-    @property
-    def plans(self) -> tuple[Certified, ...]:
-        return (self.certified, *self.others)
+    def __post_init__(self) -> None:
+        if not self.plans or len(self.asking.sql) != len(self.plans):
+            raise ValueError("a payment is for one plan or more, each with the question that it was made of")
 
     @property
     def cost(self) -> Cost:
-        amounts, deltas = ([getattr(plan.cost, part) for plan in self.plans] for part in ("amount", "delta"))
-        return Cost(self.certified.cost.currency, sum(amounts, Fraction(0)), sum(deltas, Fraction(0)))
+        return cost_of(self.plans)
 
     @property
     def digest(self) -> str:
-        return " ".join(plan.digest for plan in self.plans)
+        return digest_of(self.plans)
 
-    @property
-    def question(self) -> str:
-        text = json.dumps([self.digest, str(self.spend), self.version])
-        return hashlib.sha256(text.encode()).hexdigest()
+    def name(self, key: bytes) -> str:
+        """What the question is known by: the same plans, for the same price, of the same state of the data."""
+        return keyed(key, "question", self.digest, str(self.spend), self.version)
+
+    def said(self) -> dict[str, Any]:
+        """What a charge says of it, its totals aside."""
+        return {
+            **_said(self.plans),
+            "spend": str(self.spend),
+            "sql": list(self.asking.sql),
+            "price": str(self.asking.price),
+            "key_delta": str(self.asking.key_delta),
+            "caps": caps_of(self.plans[0].plan.unit),
+            "together": len(self.plans),
+            "language": PLAN_LANGUAGE,
+        }
 
     def demand_allowed(self) -> None:
         """Refuse what needs a mechanism that is switched off; what is stored is given out without asking."""
@@ -52,15 +78,127 @@ class Payment:
 
         Needs: a charge that a book has taken.
         """
-        said, cost = charge.content, self.cost
-        amounts = [fraction(text) for text in (said["amount"], said.get("delta", "0"), said["spend"])]
-        paid = said["currency"], *amounts, said["digest"]
-        return paid == (cost.currency, cost.amount, cost.delta, self.spend, self.digest)
+        said = charge.content
+        return _paid(said) == (*_price(self.cost), self.digest) and fraction(said["spend"]) == self.spend
+
+
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """Plans of one round that are paid out of an envelope: a charge made before, for a purpose."""
+
+    plans: tuple[Certified, ...]
+    analyst: str
+    envelope: int
+    round: int
+    version: str
+
+    @property
+    def cost(self) -> Cost:
+        return cost_of(self.plans)
+
+    @property
+    def digest(self) -> str:
+        return digest_of(self.plans)
+
+    @property
+    def name(self) -> str:
+        """The same plans in another round are another draw, with noise of its own."""
+        return f"{self.envelope}/{self.round}/{self.digest}"
+
+    def said(self) -> dict[str, Any]:
+        return {**_said(self.plans), "language": PLAN_LANGUAGE}
+
+    def demand_allowed(self) -> None:
+        """As of a payment."""
+        for plan in self.plans:
+            plan.demand_allowed()
+
+    def was_paid_by(self, draw: Entry) -> bool:
+        return _paid(draw.content) == (*_price(self.cost), self.digest)
+
+
+@dataclass(frozen=True, slots=True)
+class Sealing:
+    """An envelope to be paid for: a purpose in canonical words, and all that may be drawn for it."""
+
+    purpose: str
+    analyst: str
+    spend: Fraction
+    cost: Cost
+    version: str
+    fresh: bool = False
+    request: str | None = None
+
+    def name(self, key: bytes) -> str:
+        return keyed(key, "envelope", self.purpose, str(self.spend), self.version)
+
+    def said(self, key: bytes, seed: str) -> dict[str, Any]:
+        """What its charge says, totals aside; `data` is the state of the data that every draw must find."""
+        return {
+            "currency": self.cost.currency,
+            "amount": str(self.cost.amount),
+            "delta": str(self.cost.delta),
+            "spend": str(self.spend),
+            "digest": hashlib.sha256(self.purpose.encode()).hexdigest(),
+            "releases": [],
+            "envelope": self.purpose,
+            "seed": seed,
+            "data": keyed(key, "data", self.version),
+            "language": PLAN_LANGUAGE,
+        }
+
+    def was_paid_by(self, charge: Entry) -> bool:
+        said = charge.content
+        return said.get("envelope") == self.purpose and _paid(said)[:3] == _price(self.cost)
+
+
+@dataclass(frozen=True, slots=True)
+class Sealed:
+    """An envelope: its charge, what may be drawn from it, and a public seed for coins that need no privacy."""
+
+    entry: int
+    cost: Cost
+    seed: str
 
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """A release that was paid for before: free, and the same to the last digit."""
+    """Releases that were paid for before, one a plan: free, and the same to the last digit."""
 
-    release: Release
+    releases: tuple[Release, ...]
     when: str
+
+
+def cost_of(plans: tuple[Certified, ...]) -> Cost:
+    amounts, deltas = ([getattr(plan.cost, part) for plan in plans] for part in ("amount", "delta"))
+    return Cost(plans[0].cost.currency, sum(amounts, Fraction(0)), sum(deltas, Fraction(0)))
+
+
+def digest_of(plans: tuple[Certified, ...]) -> str:
+    return " ".join(plan.digest for plan in plans)
+
+
+def caps_of(unit: Unit) -> dict[str, int]:
+    """How much of a person counts: rows, groups, and rows in one group, which are not yet bounded by themselves."""
+    if not isinstance(unit, Person):
+        return {}
+    return {"max_rows": unit.max_rows, "max_groups": unit.max_groups, "max_rows_per_group": unit.max_rows}
+
+
+def _said(plans: tuple[Certified, ...]) -> dict[str, Any]:
+    cost = cost_of(plans)
+    return {
+        "currency": cost.currency,
+        "amount": str(cost.amount),
+        "delta": str(cost.delta),
+        "digest": digest_of(plans),
+        "releases": [event for plan in plans for event in plan.events],
+    }
+
+
+def _price(cost: Cost) -> tuple[str, Fraction, Fraction]:
+    return cost.currency, cost.amount, cost.delta
+
+
+def _paid(said: dict[str, Any]) -> tuple[str, Fraction, Fraction, str]:
+    return said["currency"], fraction(said["amount"]), fraction(said.get("delta", "0")), said["digest"]

@@ -4,7 +4,7 @@ from typing import Any
 
 from sfumato.ledger.book import Book
 from sfumato.ledger.chain import Chain
-from sfumato.ledger.entry import Entry, Kind, following
+from sfumato.ledger.entry import Entry, EntryKind, following
 
 
 class Pen:
@@ -18,7 +18,7 @@ class Pen:
         self._newest = book.seq, book.hash
         self.written: list[Entry] = []
 
-    def append(self, kind: Kind, body: dict[str, Any], **fields: Any) -> Entry:
+    def append(self, kind: EntryKind, body: dict[str, Any], **fields: Any) -> Entry:
         entry = following(self._newest, kind, body, **fields)
         self._chain.append(entry)
         self._newest = entry.seq, entry.hash

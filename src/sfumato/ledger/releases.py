@@ -1,6 +1,6 @@
 """Releases and failures as texts that a ledger keeps, and back."""
 
-from dataclasses import replace
+from collections.abc import Sequence
 from typing import Any
 
 from sfumato.errors import EngineFailed, ledger_broken
@@ -9,18 +9,16 @@ from sfumato.kernel.mechanisms.protocol import Released
 from sfumato.ledger.entry import Entry
 
 
-def written(release: Release) -> dict[str, Any]:
-    body: dict[str, Any] = {"values": [[_text(value) for value in row] for row in release.values]}
-    if release.groups is not None:
-        body["groups"] = [list(group) for group in release.groups]
-    if release.others:
-        body["others"] = [written(other) for other in release.others]
-    return body
+def written(releases: Sequence[Release]) -> dict[str, Any]:
+    return {"releases": [_written(release) for release in releases]}
 
 
-def kept_release(kept: Entry) -> Release:
+def kept_releases(kept: Entry) -> tuple[Release, ...]:
+    """One a plan. 0.1.0 kept the first, and others that were paid with it inside of that."""
+    said = kept.content
     try:
-        return _read(int(kept.charge or 0), kept.content)
+        bodies = said["releases"] if "releases" in said else [said, *said.get("others", ())]
+        return tuple(_read(int(kept.charge or 0), body) for body in bodies)
     except (AttributeError, KeyError, TypeError, ValueError):
         raise ledger_broken(kept.seq) from None
 
@@ -40,18 +38,26 @@ def kept_failure(kept: Entry) -> EngineFailed:
             raise ledger_broken(kept.seq)
 
 
+def _written(release: Release) -> dict[str, Any]:
+    body: dict[str, Any] = {"values": [[_text(value) for value in row] for row in release.values]}
+    if release.groups is not None:
+        body["groups"] = [list(group) for group in release.groups]
+    return body
+
+
 def _read(charge: int, body: dict[str, Any]) -> Release:
-    first = _read_one(charge, body)
-    return replace(first, others=tuple(_read_one(charge, other) for other in body.get("others", ())))
-
-
-def _read_one(charge: int, body: dict[str, Any]) -> Release:
     groups = body.get("groups")
     return Release(
         charge,
         tuple(tuple(_number(value) for value in row) for row in body["values"]),
-        None if groups is None else tuple(tuple(group) for group in groups),
+        None if groups is None else tuple(tuple(_part(part) for part in group) for group in groups),
     )
+
+
+def _part(part: object) -> str | int:
+    if not isinstance(part, str | int):
+        raise TypeError
+    return part
 
 
 def _text(value: Released) -> str | list[str]:

@@ -34,7 +34,7 @@ def prepare_place(file: Path, path: Path) -> None:
     if os.path.lexists(f"{file}-journal"):
         raise journal_beside(f"{path}-journal")
     if found.st_nlink > 1:  # whoever started it may be about to remove the first name, or have died before
-        _forget(file)
+        forget(file)
         found = _look(file, path)
     if found.st_nlink > 1:
         raise ledger_linked(str(path))
@@ -63,7 +63,7 @@ def _look_beside(file: str, shown: str) -> None:
 
 def _start(file: Path, path: Path) -> None:
     """A new ledger is readable by its owner alone, as are SQLite's two files beside it, which get its mode."""
-    unfinished = file.with_name(_first_name(file) + secrets.token_hex(8))
+    unfinished = file.with_name(first_name(file) + secrets.token_hex(8))
     try:
         _write(unfinished, image())
         _link(unfinished, file)
@@ -73,7 +73,7 @@ def _start(file: Path, path: Path) -> None:
     finally:
         with suppress(OSError):
             unfinished.unlink(missing_ok=True)
-    _forget(file)
+    forget(file)
 
 
 def _link(unfinished: Path, file: Path) -> None:
@@ -89,15 +89,16 @@ def _link(unfinished: Path, file: Path) -> None:
             os.close(os.open(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
 
 
-def _forget(file: Path) -> None:
+def forget(file: Path) -> None:
     """Remove first names, also those of processes that died. Needs: the ledger in its place."""
     with suppress(OSError):
         for name in os.listdir(file.parent):
-            if name.startswith(_first_name(file)):
+            if name.startswith(first_name(file)):
                 file.with_name(name).unlink(missing_ok=True)
 
 
-def _first_name(file: Path) -> str:
+def first_name(file: Path) -> str:
+    """How the names begin under which a file is written before it is linked into its place."""
     return f".sfumato-{hashlib.sha256(os.fsencode(file.name)).hexdigest()[:16]}-"
 
 

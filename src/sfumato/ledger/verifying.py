@@ -3,7 +3,7 @@
 from sfumato.ledger.book import Book
 from sfumato.ledger.entry import Entry
 from sfumato.ledger.reader import Reader
-from sfumato.ledger.releases import kept_failure, kept_release, kept_when
+from sfumato.ledger.releases import kept_failure, kept_releases, kept_when
 
 
 def verified(reader: Reader) -> Book:
@@ -18,7 +18,7 @@ def verified(reader: Reader) -> Book:
 
 def _check_kept(entry: Entry) -> None:
     if entry.kind == "release":
-        kept_release(entry)
+        kept_releases(entry)
         kept_when(entry)
     if entry.kind == "failure":
         kept_failure(entry)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from sfumato.errors import LedgerDamaged, UsageError, quoted
+from sfumato.errors import BudgetExceeded, EngineFailed, LedgerDamaged, RequestConflict, UsageError, quoted
 
 MOST_NAMED = 3
 
@@ -124,4 +124,49 @@ def forked_unnoticed(path: str) -> LedgerDamaged:
     return LedgerDamaged(
         f"this process was forked while {path} was in use, so that its locks are unknown here.",
         "Open the ledger after the fork, or fork with os.fork or multiprocessing while nothing is being asked.",
+    )
+
+
+def key_unreadable(path: str) -> LedgerDamaged:
+    return LedgerDamaged(
+        f"{path} holds no key of a ledger, or cannot be read.",
+        "Restore it. If it is lost, move it away: a new one is made, and answers of before are paid for again.",
+    )
+
+
+def interrupted_too_often(resumed: int) -> EngineFailed:
+    return EngineFailed(
+        f"this question was interrupted, and so were {resumed} more tries.",
+        "The charge stands: each try tells how long it took. Ask with fresh=True to pay for another.",
+    )
+
+
+def request_of_before(request: str, entry: int) -> RequestConflict:
+    return RequestConflict(
+        f"request id {request!r} was used for entry {entry}, by a version of Sfumato that kept no question.",
+        f"Nothing was charged. Recall it (session.recall({entry})), or choose another id.",
+    )
+
+
+def no_receipt() -> UsageError:
+    return UsageError(
+        "there is no answer of yours under this number.",
+        "answer.receipt and session.history() say which there are.",
+    )
+
+
+def not_an_envelope(entry: int) -> UsageError:
+    return UsageError(f"entry {entry} is no envelope of yours.", "Seal one, and draw from that.")
+
+
+def envelope_of_other_data(entry: int) -> UsageError:
+    return UsageError(
+        f"the data has changed since envelope {entry} was sealed.",
+        "What is left in it is lost. A new envelope is a new charge.",
+    )
+
+
+def envelope_empty(entry: int) -> BudgetExceeded:
+    return BudgetExceeded(
+        f"this draw costs more than is left in envelope {entry}.", "Draw less, or seal another envelope."
     )

@@ -24,7 +24,7 @@ from sfumato.local.wordings import (
     device_unreadable,
     protocol_unknown,
 )
-from sfumato.schema.numbers import Number, exact_positive, shown
+from sfumato.schema.numbers import GivenNumber, exact_positive, shown
 
 REPEATS = ("memo", "fresh")
 
@@ -47,7 +47,7 @@ class Device:
         self,
         protocol: Protocol,
         *,
-        budget: Number | None = None,
+        budget: GivenNumber | None = None,
         repeat: str = "memo",
         path: str | Path | None = None,
         entropy: Entropy | None = None,

@@ -29,7 +29,7 @@ from sfumato.local.wordings import (
     protocol_unknown,
     spec_unusable,
 )
-from sfumato.schema.numbers import Number, exact, exact_positive, shown, whole
+from sfumato.schema.numbers import GivenNumber, exact, exact_positive, shown, whole
 
 FREQUENCIES = ("rr", *MAKERS, "rappor")
 RAPPOR_OPTIONS = ("bits", "hashes", "cohorts", "p", "q")
@@ -39,7 +39,7 @@ WAYS = ("sample", "split")
 FRACTION = re.compile(r"-?\d{1,120}(/\d{1,120})?")
 
 
-def protocol(name: str, *, domain: Any, epsilon: Number | None = None, **options: Any) -> Protocol:
+def protocol(name: str, *, domain: Any, epsilon: GivenNumber | None = None, **options: Any) -> Protocol:
     """How many people hold each value of a public domain.
 
     `name` is "rr" (two answers; without epsilon two fair coins, ε = ln 3), "grr", "sue", "oue", "olh", "hadamard",
@@ -64,7 +64,7 @@ def protocol(name: str, *, domain: Any, epsilon: Number | None = None, **options
     return Protocol(frequency(chosen, listed, price))
 
 
-def mean(name: str = "auto", *, lower: Number, upper: Number, epsilon: Number) -> Protocol:
+def mean(name: str = "auto", *, lower: GivenNumber, upper: GivenNumber, epsilon: GivenNumber) -> Protocol:
     """The mean of a number between public bounds: "duchi", "piecewise", "hybrid", "laplace", or "auto"."""
     if name not in (*LAWS, "auto"):
         raise protocol_unknown(name, LAWS)
@@ -75,7 +75,9 @@ def mean(name: str = "auto", *, lower: Number, upper: Number, epsilon: Number) -
     return Protocol(Mean(means.least_variance(price) if name == "auto" else name, price, low, high))
 
 
-def attributes(parts: Mapping[str, Any], *, epsilon: Number, way: str = "sample", numbers: str = "auto") -> Protocol:
+def attributes(
+    parts: Mapping[str, Any], *, epsilon: GivenNumber, way: str = "sample", numbers: str = "auto"
+) -> Protocol:
     """Several attributes of each person for one epsilon: a list is a domain, a pair (lower, upper) a number.
 
     way="sample": each person reports one attribute, chosen by chance, with the whole epsilon. way="split": all of them,
@@ -97,7 +99,7 @@ def _part(content: Any, share: Fraction, numbers: str) -> Any:
     return protocol("auto", domain=content, epsilon=share).scheme
 
 
-def heavy_hitters(*, alphabet: str, length: int, epsilon: Number, keep: int = 32) -> Protocol:
+def heavy_hitters(*, alphabet: str, length: int, epsilon: GivenNumber, keep: int = 32) -> Protocol:
     """The frequent texts of up to `length` signs, out of more than anybody could list."""
     return Protocol(Hitters(alphabet, length, _price(epsilon), keep))
 
@@ -169,7 +171,7 @@ def _price(epsilon: Any) -> Fraction:
     return price
 
 
-def compare(size: int, epsilon: Number) -> list[dict[str, Any]]:
+def compare(size: int, epsilon: GivenNumber) -> list[dict[str, Any]]:
     """Every frequency protocol for a domain of this size: variance a report, bits a report; the best one is marked."""
     price = _price(epsilon)
     best = frequencies.least_variance(size, price)

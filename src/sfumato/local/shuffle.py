@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from sfumato.accounting.rounding import up
 from sfumato.errors import out_of_range
-from sfumato.schema.numbers import Number, exact_positive, whole
+from sfumato.schema.numbers import GivenNumber, exact_positive, whole
 
 Floats = npt.NDArray[np.float64]
 
@@ -23,7 +23,7 @@ ROUNDING = 1e-14  # of differences that nearly cancel, all together
 MOST_USERS = 10**8
 
 
-def shuffled(epsilon: Number, *, users: int, delta: Number) -> float:
+def shuffled(epsilon: GivenNumber, *, users: int, delta: GivenNumber) -> float:
     """The ε of all reports together after shuffling, at this δ: a bound, rounded up.
 
     Claim: (result, delta)-DP towards whoever sees the shuffled reports, for replacing one person's value.

@@ -23,7 +23,7 @@ from sfumato.noise.wordings import (
     gaussian_needs_delta,
     mechanism_unknown,
 )
-from sfumato.schema.numbers import Number, exact, exact_positive, shown, whole
+from sfumato.schema.numbers import GivenNumber, exact, exact_positive, shown, whole
 
 Test = Callable[[float], bool]
 Noise = Calibrated | StaircaseNoise
@@ -53,10 +53,10 @@ class Description:
 def describe(
     mechanism: str,
     *,
-    sensitivity: Number,
-    epsilon: Number | None = None,
-    delta: Number | None = None,
-    rho: Number | None = None,
+    sensitivity: GivenNumber,
+    epsilon: GivenNumber | None = None,
+    delta: GivenNumber | None = None,
+    rho: GivenNumber | None = None,
     entries: int = 1,
 ) -> Description:
     """What "laplace", "geometric", "gaussian" or "staircase" would do at this price; draws nothing.
@@ -79,11 +79,11 @@ def describe(
 def interval(
     mechanism: str,
     *,
-    sensitivity: Number,
-    epsilon: Number | None = None,
-    delta: Number | None = None,
-    rho: Number | None = None,
-    confidence: Number = 0.95,
+    sensitivity: GivenNumber,
+    epsilon: GivenNumber | None = None,
+    delta: GivenNumber | None = None,
+    rho: GivenNumber | None = None,
+    confidence: GivenNumber = 0.95,
     entries: int = 1,
 ) -> float:
     """The error that a draw stays within with this probability, for each entry.
@@ -101,10 +101,10 @@ def interval(
 def epsilon_for(
     mechanism: str,
     *,
-    sensitivity: Number,
-    error: Number,
-    confidence: Number = 0.95,
-    delta: Number | None = None,
+    sensitivity: GivenNumber,
+    error: GivenNumber,
+    confidence: GivenNumber = 0.95,
+    delta: GivenNumber | None = None,
     entries: int = 1,
 ) -> float:
     """The smallest epsilon with which a draw stays within `error` with this probability: `interval` read backwards."""
@@ -133,7 +133,7 @@ def epsilon_for(
     return epsilon
 
 
-def _noise(mechanism: str, sensitivity: Number, *, price: Price, entries: int) -> Noise:
+def _noise(mechanism: str, sensitivity: GivenNumber, *, price: Price, entries: int) -> Noise:
     if mechanism == "staircase":
         return staircase_noise(sensitivity, price=price, entries=entries)
     if mechanism not in NAMES:
@@ -179,7 +179,7 @@ def _staircase_epsilon(sensitivity: Fraction, error: float, level: Fraction, ent
     return _smallest(enough, *PRICE_SPAN)
 
 
-def _gaussian_epsilon(grid: Grid, sensitivity: Fraction, deviation: Fraction, delta: Number | None) -> float:
+def _gaussian_epsilon(grid: Grid, sensitivity: Fraction, deviation: Fraction, delta: GivenNumber | None) -> float:
     steps, variance, target = grid.euclidean(sensitivity), (deviation / grid.step) ** 2, probability(delta, "delta")
 
     def enough(epsilon: float) -> bool:

@@ -8,12 +8,12 @@ from math import log, sqrt
 from sfumato.noise.calibration import probability
 from sfumato.noise.gaussian_delta import _continuous
 from sfumato.noise.wordings import classical_outside_proof
-from sfumato.schema.numbers import Number, exact_positive, shown
+from sfumato.schema.numbers import GivenNumber, exact_positive, shown
 
 ROUNDING = 1 + 1e-12  # upward; far above the error of a handful of operations on doubles
 
 
-def classical_gaussian_deviation(sensitivity: Number, epsilon: Number, delta: Number) -> float:
+def classical_gaussian_deviation(sensitivity: GivenNumber, epsilon: GivenNumber, delta: GivenNumber) -> float:
     """sensitivity · √(2 ln(1.25 / delta)) / epsilon.
 
     Claim: noise N(0, σ²) of this deviation is (epsilon, delta)-DP.
@@ -27,7 +27,7 @@ def classical_gaussian_deviation(sensitivity: Number, epsilon: Number, delta: Nu
     return float(change / price) * sqrt(2 * (log(1.25) - log(miss))) * ROUNDING
 
 
-def analytic_gaussian_deviation(sensitivity: Number, epsilon: Number, delta: Number) -> float:
+def analytic_gaussian_deviation(sensitivity: GivenNumber, epsilon: GivenNumber, delta: GivenNumber) -> float:
     """The least σ for which noise N(0, σ²) is (epsilon, delta)-DP, from above, for every epsilon.
 
     Claim: (epsilon, delta)-DP, because the δ of the deviation returned was itself computed, from above.

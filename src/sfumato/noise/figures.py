@@ -15,7 +15,7 @@ from sfumato.noise.accuracy import interval
 from sfumato.noise.classical import analytic_gaussian_deviation
 from sfumato.noise.numeric import geometric
 from sfumato.plots.accounting import Bars, Chart, Line, Panel
-from sfumato.schema.numbers import Number, exact, exact_positive, shown, whole
+from sfumato.schema.numbers import GivenNumber, exact, exact_positive, shown, whole
 
 POINTS = 30
 REACH, WIDEST = 7.0, 4.0
@@ -27,7 +27,11 @@ NORMAL_QUARTILE = 0.6744897501960817
 
 
 def draw_densities(
-    epsilons: Iterable[Number], *, delta: Number | None = None, answer: Number = 0, sensitivity: Number = 1
+    epsilons: Iterable[GivenNumber],
+    *,
+    delta: GivenNumber | None = None,
+    answer: GivenNumber = 0,
+    sensitivity: GivenNumber = 1,
 ) -> Chart:
     """The densities of Laplace noise around an answer at several ε; with δ also the narrowest Gaussian noise."""
     prices, change, centre = _prices(epsilons), exact_positive(sensitivity, "sensitivity"), exact(answer, "answer")
@@ -64,7 +68,11 @@ def draw_densities(
 
 
 def draw_errors(
-    epsilons: Iterable[Number], *, answer: Number | None = None, draws: int = 10_000, entropy: Entropy | None = None
+    epsilons: Iterable[GivenNumber],
+    *,
+    answer: GivenNumber | None = None,
+    draws: int = 10_000,
+    entropy: Entropy | None = None,
 ) -> Chart:
     """Histograms of the error of a count at several ε, freshly drawn, with the law they follow; no data, no cost.
 
@@ -114,7 +122,7 @@ def _mass(epsilon: float, low: int, high: int) -> float:
     return 1 - 2 * exp(-epsilon * (high + 1)) / (1 + exp(-epsilon))
 
 
-def _prices(epsilons: Iterable[Number]) -> list[Fraction]:
+def _prices(epsilons: Iterable[GivenNumber]) -> list[Fraction]:
     prices = list(dict.fromkeys(exact_positive(price, "epsilon") for price in epsilons))
     if not prices:
         raise missing_argument("epsilons", "epsilons=(0.1, 1)")

@@ -8,13 +8,13 @@ from sfumato.kernel.entropy import Entropy, SystemEntropy
 from sfumato.noise.calibration import Price, gaussian_noise, geometric_noise, laplace_noise
 from sfumato.noise.pieces import noisy_reals
 from sfumato.noise.values import narrowed, real_entries, whole_entries
-from sfumato.schema.numbers import Number
+from sfumato.schema.numbers import GivenNumber
 
 Reals = TypeVar("Reals", float, list[float], npt.NDArray[Any])
 Wholes = TypeVar("Wholes", int, list[int], npt.NDArray[Any])
 
 
-def laplace(value: Reals, *, sensitivity: Number, epsilon: Number, entropy: Entropy | None = None) -> Reals:
+def laplace(value: Reals, *, sensitivity: GivenNumber, epsilon: GivenNumber, entropy: Entropy | None = None) -> Reals:
     """Add Laplace noise of scale sensitivity / epsilon.
 
     Claim: epsilon-DP, finite arithmetic included: each entry is rounded to a grid that depends on the sensitivity
@@ -28,7 +28,9 @@ def laplace(value: Reals, *, sensitivity: Number, epsilon: Number, entropy: Entr
     return result
 
 
-def geometric(value: Wholes, *, sensitivity: Number, epsilon: Number, entropy: Entropy | None = None) -> Wholes:
+def geometric(
+    value: Wholes, *, sensitivity: GivenNumber, epsilon: GivenNumber, entropy: Entropy | None = None
+) -> Wholes:
     """Add whole-number noise k with probability proportional to exp(-|k| epsilon / sensitivity).
 
     Claim: epsilon-DP; of all mechanisms for one count (sensitivity 1) the best for every sensible loss.
@@ -45,10 +47,10 @@ def geometric(value: Wholes, *, sensitivity: Number, epsilon: Number, entropy: E
 def gaussian(
     value: Reals,
     *,
-    sensitivity: Number,
-    epsilon: Number | None = None,
-    delta: Number | None = None,
-    rho: Number | None = None,
+    sensitivity: GivenNumber,
+    epsilon: GivenNumber | None = None,
+    delta: GivenNumber | None = None,
+    rho: GivenNumber | None = None,
     entropy: Entropy | None = None,
 ) -> Reals:
     """Add Gaussian noise: the least that is (epsilon, delta)-DP on one number; on a vector the least zCDP allows.

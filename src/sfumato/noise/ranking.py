@@ -11,7 +11,7 @@ from sfumato.kernel.entropy import Entropy, SystemEntropy
 from sfumato.kernel.mechanisms.choice import PermuteAndFlip, Scores
 from sfumato.kernel.mechanisms.protocol import Event
 from sfumato.noise.selection import Candidate, ScoreList, _flag, _scores
-from sfumato.schema.numbers import Number, exact_positive, whole
+from sfumato.schema.numbers import GivenNumber, exact_positive, whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +87,8 @@ def noisy_max(
     candidates: Sequence[Candidate],
     scores: ScoreList,
     *,
-    sensitivity: Number,
-    epsilon: Number,
+    sensitivity: GivenNumber,
+    epsilon: GivenNumber,
     monotone: bool = False,
     entropy: Entropy | None = None,
 ) -> Candidate:
@@ -110,8 +110,8 @@ def top_k(
     scores: ScoreList,
     k: int,
     *,
-    sensitivity: Number,
-    epsilon: Number,
+    sensitivity: GivenNumber,
+    epsilon: GivenNumber,
     monotone: bool = False,
     entropy: Entropy | None = None,
 ) -> list[Candidate]:

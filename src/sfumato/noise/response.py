@@ -19,7 +19,7 @@ from sfumato.noise.wordings import (
     categories_repeated,
     categories_unusable,
 )
-from sfumato.schema.numbers import Number, exact_positive
+from sfumato.schema.numbers import GivenNumber, exact_positive
 
 Truths = TypeVar("Truths", bool, list[bool], npt.NDArray[np.bool_])
 Codes = npt.NDArray[np.int64]
@@ -75,16 +75,16 @@ class RandomisedResponse:
 
 @overload
 def randomised_response(
-    value: Truths, *, epsilon: Number, categories: None = None, entropy: Entropy | None = None
+    value: Truths, *, epsilon: GivenNumber, categories: None = None, entropy: Entropy | None = None
 ) -> Truths: ...
 @overload
 def randomised_response(
-    value: Any, *, epsilon: Number, categories: Sequence[Any] | npt.NDArray[Any], entropy: Entropy | None = None
+    value: Any, *, epsilon: GivenNumber, categories: Sequence[Any] | npt.NDArray[Any], entropy: Entropy | None = None
 ) -> Any: ...
 def randomised_response(
     value: Any,
     *,
-    epsilon: Number,
+    epsilon: GivenNumber,
     categories: Sequence[Any] | npt.NDArray[Any] | None = None,
     entropy: Entropy | None = None,
 ) -> Any:

@@ -19,10 +19,10 @@ from sfumato.noise.wordings import (
     scores_too_large,
     scores_unusable,
 )
-from sfumato.schema.numbers import Number, exact_positive
+from sfumato.schema.numbers import GivenNumber, exact_positive
 
 Candidate = TypeVar("Candidate")
-ScoreList = Sequence[Number] | npt.NDArray[Any]
+ScoreList = Sequence[GivenNumber] | npt.NDArray[Any]
 
 EXACT_IN_DOUBLE = 2.0**53
 LONGEST_EXPONENT = 20
@@ -32,8 +32,8 @@ def exponential(
     candidates: Sequence[Candidate],
     scores: ScoreList,
     *,
-    sensitivity: Number,
-    epsilon: Number,
+    sensitivity: GivenNumber,
+    epsilon: GivenNumber,
     monotone: bool = False,
     entropy: Entropy | None = None,
 ) -> Candidate:
@@ -52,8 +52,8 @@ def permute_and_flip(
     candidates: Sequence[Candidate],
     scores: ScoreList,
     *,
-    sensitivity: Number,
-    epsilon: Number,
+    sensitivity: GivenNumber,
+    epsilon: GivenNumber,
     monotone: bool = False,
     entropy: Entropy | None = None,
 ) -> Candidate:
@@ -75,7 +75,7 @@ def _chosen(
         return candidates[choice.draw(scores, SystemEntropy() if entropy is None else entropy)]
 
 
-def _scores(candidates: Sequence[Any], scores: ScoreList, sensitivity: Number) -> tuple[Scores, Fraction]:
+def _scores(candidates: Sequence[Any], scores: ScoreList, sensitivity: GivenNumber) -> tuple[Scores, Fraction]:
     """The scores as an array that holds them exactly, with the sensitivity in the same unit."""
     change = exact_positive(sensitivity, "sensitivity")
     if not isinstance(candidates, Sequence | np.ndarray):

@@ -19,9 +19,9 @@ from sfumato.noise.grid import Grid
 from sfumato.noise.selection import _flag
 from sfumato.noise.values import real_entries
 from sfumato.noise.wordings import stream_forked, stream_unusable
-from sfumato.schema.numbers import Number, exact, exact_positive, whole
+from sfumato.schema.numbers import GivenNumber, exact, exact_positive, whole
 
-Values = Iterable[Number] | npt.NDArray[Any]
+Values = Iterable[GivenNumber] | npt.NDArray[Any]
 
 SPLIT_GRID = 1 << 20
 FIRST_BLOCK, LAST_BLOCK = 16, 1 << 14
@@ -105,10 +105,10 @@ class SparseVector:
 
 def above_threshold(
     values: Values,
-    threshold: Number,
+    threshold: GivenNumber,
     *,
-    sensitivity: Number,
-    epsilon: Number,
+    sensitivity: GivenNumber,
+    epsilon: GivenNumber,
     count: int = 1,
     monotone: bool = False,
     entropy: Entropy | None = None,
@@ -135,10 +135,10 @@ def above_threshold(
 
 def above_threshold_stream(
     values: Values,
-    threshold: Number,
+    threshold: GivenNumber,
     *,
-    sensitivity: Number,
-    epsilon: Number,
+    sensitivity: GivenNumber,
+    epsilon: GivenNumber,
     count: int = 1,
     monotone: bool = False,
     entropy: Entropy | None = None,

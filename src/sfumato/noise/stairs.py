@@ -20,7 +20,7 @@ from sfumato.noise.grid import Grid
 from sfumato.noise.odds import LARGEST_BOUND, Odds, uniform_below
 from sfumato.noise.values import boxed, real_entries
 from sfumato.noise.wordings import staircase_single
-from sfumato.schema.numbers import Number, exact_positive
+from sfumato.schema.numbers import GivenNumber, exact_positive
 
 Reals = TypeVar("Reals", float, list[float], npt.NDArray[np.float64])
 
@@ -146,7 +146,7 @@ def staircase_noise(sensitivity: object, *, price: Price, entries: int) -> Stair
     return StaircaseNoise(DiscreteStaircase.for_epsilon(epsilon, grid.absolute(change)), grid)
 
 
-def staircase(value: Reals, *, sensitivity: Number, epsilon: Number, entropy: Entropy | None = None) -> Reals:
+def staircase(value: Reals, *, sensitivity: GivenNumber, epsilon: GivenNumber, entropy: Entropy | None = None) -> Reals:
     """Add staircase noise to one number: of all pure-epsilon noise the one with the least mean error.
 
     Claim: epsilon-DP, finite arithmetic included: the number is rounded to a public grid and gets whole-number noise

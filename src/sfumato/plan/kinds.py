@@ -4,8 +4,7 @@ from typing import assert_never
 
 from sfumato.plan.expressions import Arithmetic, Call, Case, Column, Day, Expression, Negative, Number, String
 from sfumato.plan.functions import FUNCTIONS, Kind
-from sfumato.schema.columns import Category, Date, Float, Int
-from sfumato.schema.columns import Column as Declared
+from sfumato.schema.columns import Category, Date, Declared, Float, Int
 from sfumato.schema.table import Schema
 
 

@@ -23,6 +23,9 @@ from sfumato.schema.unit import Row, Unit
 LARGEST_GRID = 1 << 18
 LARGEST_END = 1 << 63  # of a range of whole numbers, as engines count them
 MOST_OCTAVES = 90  # so that 2^32 values of the largest size add up in 128 bits
+# What plans can say, and how their digest is made. Whoever changes a node, a field or a default counts on: what was
+# stored under an earlier language is never taken for an answer.
+PLAN_LANGUAGE = 2
 MechanismName = Literal["laplace", "gaussian", "exponential", "permute_and_flip"]
 
 
@@ -276,8 +279,9 @@ class Plan:
         return any(isinstance(key, OpenKey) for key in self.keys)
 
     def digest(self) -> str:
-        """Equal for equal plans only: SHA-256 of the plan written out in full."""
-        text = json.dumps(_plain(self), sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+        """Equal for equal plans only: SHA-256 of the language and of all in the plan that is not at its default."""
+        said = {"language": PLAN_LANGUAGE, "plan": _plain(self)}
+        text = json.dumps(said, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
         return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -289,8 +293,12 @@ Plain = dict[str, "Plain"] | list["Plain"] | str | int | bool | None
 
 
 def _plain(value: object) -> Plain:
+    """A field at its default is left out, so that one that is added later changes no digest of before."""
     if is_dataclass(value) and not isinstance(value, type):
-        parts: dict[str, Plain] = {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
+        named = {field.name: (getattr(value, field.name), field.default) for field in fields(value)}
+        parts: dict[str, Plain] = {
+            name: _plain(said) for name, (said, usual) in named.items() if not _same(said, usual)
+        }
         return {"node": type(value).__name__, **parts}
     if isinstance(value, tuple):
         return [_plain(item) for item in value]
@@ -301,3 +309,8 @@ def _plain(value: object) -> Plain:
     if value is None or isinstance(value, str | int | bool):
         return value
     raise TypeError(f"{type(value).__name__} has no place in a plan")
+
+
+def _same(value: object, usual: object) -> bool:
+    """True is no 1 here: both are written out, and otherwise."""
+    return type(value) is type(usual) and value == usual

@@ -13,8 +13,7 @@ from sfumato.errors import SfumatoError, plan_refused
 from sfumato.plan.expressions import Call, Case, Column, Condition, Expression
 from sfumato.plan.lattice import Lattice
 from sfumato.plan.totality import agrees, check, known
-from sfumato.schema.columns import LARGEST_INT, Category, Float, Identifier, Int, Text
-from sfumato.schema.columns import Column as Declared
+from sfumato.schema.columns import LARGEST_INT, Category, Declared, Float, Identifier, Int, Text
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person, Row, Unit
 

@@ -41,8 +41,7 @@ from sfumato.plan.expressions import (
 )
 from sfumato.plan.functions import FUNCTIONS, Kind
 from sfumato.plan.kinds import declared_kind
-from sfumato.schema.columns import MOST_LONGEST, Category, Date, Float, Identifier, Int, Text, plain_text
-from sfumato.schema.columns import Column as Declared
+from sfumato.schema.columns import MOST_LONGEST, Category, Date, Declared, Float, Identifier, Int, Text, plain_text
 from sfumato.schema.table import Schema
 
 LONGEST_MADE = MOST_LONGEST  # a text that is made is no longer than one that may be declared

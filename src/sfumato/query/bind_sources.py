@@ -45,8 +45,7 @@ from sfumato.query.source_wordings import (
     unit_id_computed,
     unit_id_renamed,
 )
-from sfumato.schema.columns import Category, Date, Float, Text
-from sfumato.schema.columns import Column as Declared
+from sfumato.schema.columns import Category, Date, Declared, Float, Text
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person
 

@@ -10,7 +10,7 @@ from sfumato.query.question import Question, SelectedCall, SelectedKey
 from sfumato.query.sql import parse
 from sfumato.query.sql_parts import Part, read_part, written_name
 from sfumato.query.wordings import nothing_asked, part_refused, parts_differ
-from sfumato.schema.numbers import Number, whole
+from sfumato.schema.numbers import GivenNumber, whole
 
 MOST_ROWS_SHOWN = 10**9 - 1
 
@@ -19,11 +19,11 @@ class Asked(Protocol):
     """Whoever answers questions in SQL."""
 
     def ask(
-        self, question: str, *, spend: Number | None = None, fresh: bool = False, request: str | None = None
+        self, question: str, *, spend: GivenNumber | None = None, fresh: bool = False, request: str | None = None
     ) -> Answer: ...
-    def explain(self, question: str, *, spend: Number | None = None) -> Explanation: ...
+    def explain(self, question: str, *, spend: GivenNumber | None = None) -> Explanation: ...
     def spend_for(
-        self, question: str, *, error: Number, column: str | None = None, confidence: float = CONFIDENCE
+        self, question: str, *, error: GivenNumber, column: str | None = None, confidence: float = CONFIDENCE
     ) -> float: ...
 
 
@@ -106,13 +106,13 @@ class Builder:
         """The question as text: `session.ask` of it is the same question, and free if it was asked before."""
         return self._text()
 
-    def ask(self, *, spend: Number | None = None, fresh: bool = False, request: str | None = None) -> Answer:
+    def ask(self, *, spend: GivenNumber | None = None, fresh: bool = False, request: str | None = None) -> Answer:
         return self._session.ask(self._text(), spend=spend, fresh=fresh, request=request)
 
-    def explain(self, *, spend: Number | None = None) -> Explanation:
+    def explain(self, *, spend: GivenNumber | None = None) -> Explanation:
         return self._session.explain(self._text(), spend=spend)
 
-    def spend_for(self, *, error: Number, column: str | None = None, confidence: float = CONFIDENCE) -> float:
+    def spend_for(self, *, error: GivenNumber, column: str | None = None, confidence: float = CONFIDENCE) -> float:
         """The smallest spend whose error bar is at most ±error."""
         return self._session.spend_for(self._text(), error=error, column=column, confidence=confidence)
 

@@ -9,7 +9,7 @@ from sfumato.errors import missing_extra, out_of_range
 from sfumato.kernel.certify import Certified
 from sfumato.kernel.gate import Release, ReleasedRows
 from sfumato.kernel.mechanisms.protocol import Mechanism
-from sfumato.ledger.ledger import Balance
+from sfumato.ledger.balance import Balance
 from sfumato.ledger.terms import Amount
 from sfumato.plan.nodes import ListedKey, OpenKey, Plan, RangeKey
 from sfumato.plots.page import write_page

@@ -13,8 +13,8 @@ from sfumato.plots.accounting import Band, Chart, Line, Mark, Panel, interactive
 from sfumato.plots.page import Table, escaped, table
 from sfumato.query.sql_calls import MOST_BINS
 from sfumato.query.wordings import no_numbers, no_upper_end
-from sfumato.schema.columns import Column, Float, Int
-from sfumato.schema.numbers import Number, exact_positive, whole
+from sfumato.schema.columns import Declared, Float, Int
+from sfumato.schema.numbers import GivenNumber, exact_positive, whole
 
 Numbers = NDArray[np.float64]
 SHOWN = 15  # points in a table
@@ -122,7 +122,7 @@ class Scan:
         return Chart(f"Bounds for {self.column}", [panel])
 
 
-def public_range(name: str, declared: Column, upper: Number | None) -> Int | Float:
+def public_range(name: str, declared: Declared, upper: GivenNumber | None) -> Int | Float:
     """The column as if its owner had declared 0 to `upper`, or to its own upper bound."""
     if not isinstance(declared, Int | Float):
         raise no_numbers(name)

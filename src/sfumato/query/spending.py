@@ -8,7 +8,7 @@ from sfumato.kernel.mechanisms.protocol import Mechanism
 from sfumato.query.outputs import expected_error
 from sfumato.query.rewrite import KeyColumn, ModeColumn, OutputColumn
 from sfumato.query.wordings import error_depends, error_out_of_reach, no_error_bar, not_measured, which_column
-from sfumato.schema.numbers import Number, exact_positive, shown
+from sfumato.schema.numbers import GivenNumber, exact_positive, shown
 
 # Spends of three digits, from 0.001 (the least there is) to 9.99e5.
 DIGITS, LEAST_EXPONENT, DECADES = 3, -3, 9
@@ -33,7 +33,7 @@ def error_of(
     return error
 
 
-def spend_for(error_at: Callable[[Fraction], float], error: Number) -> float:
+def spend_for(error_at: Callable[[Fraction], float], error: GivenNumber) -> float:
     """The smallest spend of three digits at which `error_at(spend)` is at most `error`.
 
     Needs: an error that never grows with the spend.

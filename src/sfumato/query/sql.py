@@ -5,6 +5,7 @@ Text is measured before it is parsed, and no text of the analyst survives this f
 """
 
 import logging
+from functools import lru_cache
 
 import sqlglot
 from sqlglot import Token, TokenType, exp
@@ -69,6 +70,13 @@ def parse(text: str) -> Question:
 
     Claim: gives a value made of plan nodes only, or raises Refused; never runs, opens or looks up anything.
     """
+    if not isinstance(text, str):
+        raise question_not_text(type(text).__name__)
+    return _parsed(text)
+
+
+@lru_cache(maxsize=256)  # a question is explained, asked, written back and asked again
+def _parsed(text: str) -> Question:
     try:
         select = _statement(text)
         with_plain_names(select)

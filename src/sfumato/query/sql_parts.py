@@ -5,11 +5,13 @@ parser saw, so that no remark, quote or bracket of it survives into the whole.
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 
-from sqlglot import exp
+from sqlglot import exp, tokenize
 
 from sfumato.errors import Refused, too_deep
+from sfumato.query.question import Question, SelectedCall
 from sfumato.query.sql import one_statement, parse
 from sfumato.query.sql_expressions import DEEPEST
 from sfumato.query.wordings import part_not_text, part_refused
@@ -58,3 +60,31 @@ def written_name(name: str, what: str) -> str:
         if read is not None and (read.table, read.selected[0].name) == (name, name):
             return name
     return '"' + name.replace('"', '""') + '"'
+
+
+@lru_cache(maxsize=256)
+def written_back(text: str) -> str:
+    """A question in one line, without remarks, as the parser saw it.
+
+    Claim: parsed again it is the same question. What the parser would write otherwise is written word by word.
+    Needs: a text that `parse` takes.
+    """
+    meant = _meaning(parse(text))
+    for written in (one_statement(text).sql(comments=False), " ".join(words(text))):
+        try:
+            if _meaning(parse(written)) == meant:
+                return written
+        except Refused:
+            pass
+    return text
+
+
+def words(text: str) -> list[str]:
+    """The words and signs of a text as they were typed, without remarks. Needs: a text that was taken apart before."""
+    return [text[token.start : token.end + 1] for token in tokenize(text)]
+
+
+def _meaning(question: Question) -> Question:
+    """All of a question but the words for messages, in which remarks stand as well."""
+    selected = (replace(item, text="") if isinstance(item, SelectedCall) else item for item in question.selected)
+    return replace(question, selected=tuple(selected))

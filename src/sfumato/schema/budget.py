@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from sfumato.errors import out_of_range
-from sfumato.schema.numbers import Number, exact, exact_positive, shown
+from sfumato.schema.numbers import GivenNumber, exact, exact_positive, shown
 from sfumato.schema.wordings import spend_too_small
 
 # Every charge buys one look at the clock as well, which no noise covers: a budget must not hold too many of them.
@@ -18,7 +18,7 @@ class Budget:
     epsilon: Fraction
     delta: Fraction
 
-    def __init__(self, epsilon: Number, delta: Number = 0) -> None:
+    def __init__(self, epsilon: GivenNumber, delta: GivenNumber = 0) -> None:
         probability = exact(delta, "delta")
         if not 0 <= probability < 1:
             raise out_of_range("delta", "0", "1", shown(probability))
@@ -36,7 +36,7 @@ class Spend:
     epsilon: Fraction
     delta: Fraction | None
 
-    def __init__(self, epsilon: Number, delta: Number | None = None) -> None:
+    def __init__(self, epsilon: GivenNumber, delta: GivenNumber | None = None) -> None:
         object.__setattr__(self, "epsilon", exact_positive(epsilon, "spend"))
         if self.epsilon < LEAST_SPEND:
             raise spend_too_small(shown(LEAST_SPEND))

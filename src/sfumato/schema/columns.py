@@ -15,7 +15,7 @@ from sfumato.errors import (
     repeated_category,
 )
 from sfumato.schema.given import check_mapping
-from sfumato.schema.numbers import Number, exact, shown, whole
+from sfumato.schema.numbers import GivenNumber, exact, shown, whole
 from sfumato.schema.wordings import category_not_list, not_a_date
 
 CategoryValue = str | int | bool
@@ -37,7 +37,7 @@ class Int:
     private_bounds: Fraction | None
 
     def __init__(
-        self, lower: int | None = None, upper: int | None = None, *, private_bounds: Number | None = None
+        self, lower: int | None = None, upper: int | None = None, *, private_bounds: GivenNumber | None = None
     ) -> None:
         low, high = _bounds(
             None if lower is None else whole(lower, "lower", least=-LARGEST_INT, most=LARGEST_INT),
@@ -57,7 +57,11 @@ class Float:
     private_bounds: Fraction | None
 
     def __init__(
-        self, lower: Number | None = None, upper: Number | None = None, *, private_bounds: Number | None = None
+        self,
+        lower: GivenNumber | None = None,
+        upper: GivenNumber | None = None,
+        *,
+        private_bounds: GivenNumber | None = None,
     ) -> None:
         low, high = _bounds(lower, upper)
         object.__setattr__(self, "lower", low)
@@ -123,14 +127,14 @@ class Identifier:
     """Names a person: never leaves, never groups, never compares."""
 
 
-Column = Int | Float | Date | Category | Text | Identifier
+Declared = Int | Float | Date | Category | Text | Identifier
 
 
 def check_columns(columns: Mapping[str, Any]) -> None:
     """Refuse what is not a mapping from names to declared columns."""
     check_mapping(columns, "columns", 'columns={"age": sf.Int(0, 120), "city": sf.Text()}')
     for name, column in columns.items():
-        if not isinstance(column, Column):
+        if not isinstance(column, Declared):
             kind = column if isinstance(column, type) else type(column)
             raise UsageError(
                 f'the column "{name}" is declared as {kind.__name__}.',
@@ -156,7 +160,7 @@ def plain_text(value: CategoryValue) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _bounds(lower: Number | None, upper: Number | None) -> tuple[Fraction | None, Fraction | None]:
+def _bounds(lower: GivenNumber | None, upper: GivenNumber | None) -> tuple[Fraction | None, Fraction | None]:
     low, high = (None if end is None else exact(end, name) for end, name in ((lower, "lower"), (upper, "upper")))
     if low is None and high is None:
         return None, None
@@ -167,7 +171,7 @@ def _bounds(lower: Number | None, upper: Number | None) -> tuple[Fraction | None
     return low, high
 
 
-def _part(private_bounds: Number | None, declared: Fraction | None) -> Fraction | None:
+def _part(private_bounds: GivenNumber | None, declared: Fraction | None) -> Fraction | None:
     """The part of a spend that goes into finding bounds."""
     if private_bounds is None:
         return None

@@ -6,7 +6,7 @@ from numbers import Integral
 
 from sfumato.errors import not_a_number, not_finite, not_positive, not_whole, out_of_range
 
-Number = int | float | Decimal | Fraction
+GivenNumber = int | float | Decimal | Fraction
 
 # Larger or smaller magnitudes have no use here and would only make the exact arithmetic slow.
 LARGEST_EXPONENT = 100

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sfumato.schema.beside_wordings import lookup_column_private, lookup_key_of_kind
-from sfumato.schema.columns import Category, Column, Float, Identifier, Text, check_columns
+from sfumato.schema.columns import Category, Declared, Float, Identifier, Text, check_columns
 from sfumato.schema.given import as_path, check_kind, check_name
 
 
@@ -15,7 +15,7 @@ class Table:
     """One more private table: it has the same id column, and one person is what that id has in all tables."""
 
     source: Any = field(repr=False, compare=False)  # a table in memory would be written out in full
-    columns: Mapping[str, Column]
+    columns: Mapping[str, Declared]
 
     def __post_init__(self) -> None:
         _check_source(self.source)
@@ -28,7 +28,7 @@ class Lookup:
 
     source: Any = field(repr=False, compare=False)  # a table in memory would be written out in full
     key: str
-    columns: Mapping[str, Column]
+    columns: Mapping[str, Declared]
 
     def __post_init__(self) -> None:
         _check_source(self.source)
@@ -42,11 +42,11 @@ class Lookup:
                 raise lookup_column_private(name)
 
     @property
-    def key_column(self) -> Column:
+    def key_column(self) -> Declared:
         return self.columns.get(self.key, Text())
 
     @property
-    def all_columns(self) -> dict[str, Column]:
+    def all_columns(self) -> dict[str, Declared]:
         return {self.key: self.key_column, **self.columns}
 
 
@@ -55,5 +55,5 @@ def _check_source(source: object) -> None:
         as_path(source, "source", "visits.csv")
 
 
-def _whole(column: Column) -> bool:
+def _whole(column: Declared) -> bool:
     return not isinstance(column, Float | Identifier)

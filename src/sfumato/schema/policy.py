@@ -19,7 +19,7 @@ from sfumato.errors import (
 )
 from sfumato.schema.allow import FAMILIES, Family, check_allowed
 from sfumato.schema.budget import Budget
-from sfumato.schema.columns import Category, Column, Date, Float, Identifier, Int, Text
+from sfumato.schema.columns import Category, Date, Declared, Float, Identifier, Int, Text
 from sfumato.schema.given import as_path, check_version
 from sfumato.schema.limits import Limits
 from sfumato.schema.others import Lookup, Table
@@ -36,7 +36,7 @@ SECTIONS = {
     "allow": ("mechanisms",),
 }
 BESIDE = {"lookups": ("source", "key", "columns"), "tables": ("source", "columns")}
-COLUMN_TYPES: dict[str, tuple[Callable[..., Column], tuple[str, ...]]] = {
+COLUMN_TYPES: dict[str, tuple[Callable[..., Declared], tuple[str, ...]]] = {
     "int": (Int, ("lower", "upper", "private_bounds")),
     "float": (Float, ("lower", "upper", "private_bounds")),
     "date": (Date, ("lower", "upper")),
@@ -44,7 +44,7 @@ COLUMN_TYPES: dict[str, tuple[Callable[..., Column], tuple[str, ...]]] = {
     "text": (Text, ("longest",)),
     "identifier": (Identifier, ()),
 }
-UNIT_EXAMPLE = 'id = "user_id"  (with max_rows and max_groups), or kind = "row" when each row is somebody else'
+UNIT_LINE = 'id = "user_id"  (with max_rows and max_groups), or kind = "row" when each row is somebody else'
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +144,7 @@ def _unit(section: Mapping[str, Any], name: str) -> Unit:
     if section.get("kind", "person") not in ("row", "person"):
         raise policy_unknown(name, "unit", str(section["kind"]), ("row", "person"))
     if "id" not in section:
-        raise policy_lacks(name, "unit", "id", UNIT_EXAMPLE)
+        raise policy_lacks(name, "unit", "id", UNIT_LINE)
     if section.get("kind") == "row":
         raise policy_wrong(name, "[unit]", UsageError("a row has no id.", "Remove kind or id."))
     if "max_rows" not in section:
@@ -179,7 +179,7 @@ def _allow(section: Mapping[str, Any], name: str) -> frozenset[Family]:
         raise policy_wrong(name, "[allow] mechanisms", error) from None
 
 
-def _columns(section: object, name: str) -> dict[str, Column]:
+def _columns(section: object, name: str) -> dict[str, Declared]:
     columns = {}
     for column, declaration in section.items() if isinstance(section, dict) else ():
         if not isinstance(declaration, dict) or "type" not in declaration:
@@ -218,7 +218,7 @@ def _tables(content: Mapping[str, Any], path: Path) -> dict[str, Table]:
 
 def _beside(
     kind: str, content: Mapping[str, Any], name: str
-) -> Iterator[tuple[str, Mapping[str, Any], dict[str, Column]]]:
+) -> Iterator[tuple[str, Mapping[str, Any], dict[str, Declared]]]:
     """The sections [lookups.x] or [tables.x], each with its columns."""
     found = content.get(kind, {})
     for table, section in found.items() if isinstance(found, dict) else ():

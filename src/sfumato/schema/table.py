@@ -7,7 +7,7 @@ from types import MappingProxyType
 from sfumato.errors import no_columns, unit_column_declared
 from sfumato.schema.allow import FAMILIES, Family, check_allowed
 from sfumato.schema.beside_wordings import column_ambiguous, not_declared_as, table_named_twice, tables_need_person
-from sfumato.schema.columns import Column, Identifier, check_columns
+from sfumato.schema.columns import Declared, Identifier, check_columns
 from sfumato.schema.given import check_kind, check_mapping, check_name
 from sfumato.schema.others import Lookup, Table
 from sfumato.schema.unit import Person, Row, Unit
@@ -26,7 +26,7 @@ class Schema:
 
     table: str
     unit: Unit
-    columns: Mapping[str, Column]
+    columns: Mapping[str, Declared]
     lookups: Mapping[str, Lookup] = field(default_factory=dict)
     tables: Mapping[str, Table] = field(default_factory=dict)
     spelt: Mapping[str, str | None] = field(default_factory=dict)

@@ -21,7 +21,7 @@ from sfumato.attacks.comparison.setting import Floats, Question, Setting
 from sfumato.attacks.cover import bounds_of
 from sfumato.attacks.matrices import matrix
 from sfumato.attacks.shows.scene import session_on
-from sfumato.schema.columns import Category, Column
+from sfumato.schema.columns import Category, Declared
 from sfumato.schema.numbers import exact_positive
 from sfumato.session import Session
 
@@ -114,7 +114,7 @@ def _private(setting: Setting, epsilon: float) -> Publication:
     side = int(np.clip(np.sqrt(setting.table.num_rows * float(for_questions) / CONSTANT), FEWEST, MOST))
     fine, coarse = _edges(setting, side), _edges(setting, FEWEST)
     secrets = tuple(sorted(set(setting.secrets.tolist())))
-    columns: dict[str, Column] = {"secret": Category(list(secrets))}
+    columns: dict[str, Declared] = {"secret": Category(list(secrets))}
     data: dict[str, Any] = {"secret": setting.secrets.tolist()}
     for name, edges in (("fine", fine), ("coarse", coarse)):
         for at, edge in enumerate(edges):
@@ -151,7 +151,7 @@ def _edges(setting: Setting, side: int) -> tuple[Floats, ...]:
     return tuple(found)
 
 
-def _histogram(session: Session, keys: list[str], columns: dict[str, Column], spend: Fraction) -> Floats:
+def _histogram(session: Session, keys: list[str], columns: dict[str, Declared], spend: Fraction) -> Floats:
     values = [list(column.values) for column in (columns[key] for key in keys) if isinstance(column, Category)]
     names = ", ".join(keys)
     sql = f"SELECT {names}, COUNT(*) AS n FROM data GROUP BY {names}"  # noqa: S608

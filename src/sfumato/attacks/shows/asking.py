@@ -14,7 +14,7 @@ from sfumato.attacks.reconstruct import reconstruction
 from sfumato.attacks.result import AttackResult
 from sfumato.attacks.shows.scene import BARE, Case, Demonstration, Scene, session_on
 from sfumato.attacks.track import tracker
-from sfumato.schema.columns import Category, Column, Float, Int
+from sfumato.schema.columns import Category, Declared, Float, Int
 
 PERSONS = 60
 REPEATS = 4
@@ -55,7 +55,7 @@ def show_differencing(scene: Scene) -> Demonstration:
             len(made),
         )
 
-    columns: dict[str, Column] = {"pid": Int(0, len(values)), "half": Category([0, 1]), "value": Float(low, high)}
+    columns: dict[str, Declared] = {"pid": Int(0, len(values)), "half": Category([0, 1]), "value": Float(low, high)}
     with session_on(table, columns, scene.epsilon) as session:
         private = run(session_desk(session, spend=scene.share(2 * people), measure="SUM(value)"), scene.epsilon)
     return Demonstration(
@@ -135,7 +135,7 @@ def show_reconstruction(scene: Scene) -> Demonstration:
     )
 
 
-def _persons(scene: Scene, attack: str) -> tuple[pa.Table, np.ndarray[Any, np.dtype[np.int64]], dict[str, Column]]:
+def _persons(scene: Scene, attack: str) -> tuple[pa.Table, np.ndarray[Any, np.dtype[np.int64]], dict[str, Declared]]:
     """A number a person, which stands for whatever singles the person out, a half to pad with, and a secret bit."""
     bits = scene.bits(attack, PERSONS)
     pid = np.arange(len(bits))

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from sfumato.anonymise import mondrian
 from sfumato.attacks.shows.scene import Scene, session_on
-from sfumato.schema.columns import Category, Column, Float
+from sfumato.schema.columns import Category, Declared, Float
 from sfumato.schema.numbers import exact_positive
 
 Integers = NDArray[np.int64]
@@ -75,7 +75,7 @@ def private_counts(
     Every grid gets an equal share, and fresh noise, even where it was asked before. name: of the column of counts.
     """
     used = dict.fromkeys([*(key for keys in grids for key in keys), sensitive])
-    columns: dict[str, Column] = {key: Category(_values(table, key)) for key in used}
+    columns: dict[str, Declared] = {key: Category(_values(table, key)) for key in used}
     spend = exact_positive(epsilon, "epsilon") / len(grids)
     with session_on(table.select(list(used)), columns, epsilon) as session:
         asked = [", ".join(f'"{key}"' for key in (*keys, sensitive)) for keys in grids]
@@ -95,7 +95,7 @@ def sums_by_person(columns: Mapping[str, Floats], epsilon: float, *, times: int 
     Every person is a group alone. times: so often is the question asked; the answers follow each other by person.
     """
     people = len(next(iter(columns.values())))
-    declared: dict[str, Column] = {name: Float(0, 1) for name in columns}
+    declared: dict[str, Declared] = {name: Float(0, 1) for name in columns}
     declared["pid"] = Category(list(range(people)))
     sums = ", ".join(f"SUM({name}) AS {name}" for name in columns)
     spend = exact_positive(epsilon, "epsilon") / times

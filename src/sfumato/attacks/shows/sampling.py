@@ -13,7 +13,7 @@ from sfumato.attacks.result import AttackResult
 from sfumato.attacks.shows.release import Floats, sums_by_person
 from sfumato.attacks.shows.scene import BARE, Case, Demonstration, Scene, session_on
 from sfumato.attacks.trace import membership
-from sfumato.schema.columns import Column, Int
+from sfumato.schema.columns import Declared, Int
 from sfumato.simulate import Simulator
 
 MEMBERS, FACTS = 100, 300
@@ -100,7 +100,7 @@ def show_timing(scene: Scene) -> Demonstration:
             seed=scene.seed,
         )
 
-    columns: dict[str, Column] = {"amount": Int(0, MOST)}
+    columns: dict[str, Declared] = {"amount": Int(0, MOST)}
     budget = 2 * ANSWERS * scene.epsilon
     with (
         session_on(pa.table({"amount": [0]}), columns, budget) as without,

@@ -17,11 +17,12 @@ from sfumato.attacks.result import AttackResult
 from sfumato.attacks.tabular import need_column
 from sfumato.attacks.wordings import needs_columns, too_few_rows
 from sfumato.datasets import population
+from sfumato.protected import protect
 from sfumato.schema.budget import Budget
-from sfumato.schema.columns import Column
+from sfumato.schema.columns import Declared
 from sfumato.schema.numbers import exact_positive
 from sfumato.schema.unit import Row
-from sfumato.session import Session, protect
+from sfumato.session import Session
 
 BARE = "the table as it stands"
 QUASI = ("age", "sex", "zip", "education")
@@ -159,7 +160,7 @@ def _numeric(table: pa.Table) -> tuple[str, ...]:
 
 
 @contextmanager
-def session_on(table: pa.Table, columns: dict[str, Column], epsilon: float) -> Iterator[Session]:
+def session_on(table: pa.Table, columns: dict[str, Declared], epsilon: float) -> Iterator[Session]:
     """A session with this much to spend, and a ledger that lives as long as the demonstration."""
     with (
         TemporaryDirectory() as folder,

@@ -7,7 +7,8 @@ from sfumato.cli.tour.files import Files
 from sfumato.cli.tour.private import Compared, Purchase, buy, compare, tick
 from sfumato.cli.tour.stage import Stage
 from sfumato.cli.tour.town import Town
-from sfumato.session import Session, open_policy
+from sfumato.protected import open_policy
+from sfumato.session import Session
 
 # One row a person, so that a frequent visitor weighs no more than others.
 PEOPLE = "FROM (SELECT person_id, MAX(income) AS income, MAX(age) AS age FROM town GROUP BY person_id) AS people"

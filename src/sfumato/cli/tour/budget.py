@@ -11,7 +11,7 @@ from sfumato.cli.tour.stage import GOOD, Stage
 from sfumato.cli.tour.totals import Pair
 from sfumato.errors import BudgetExceeded
 from sfumato.ledger.places import default_anchor
-from sfumato.session import open_policy
+from sfumato.protected import Protected, open_policy
 
 TIMES = 20
 
@@ -49,8 +49,8 @@ def play(
     stage.scene(6, "The budget")
     repeated = _ask_again(stage, files, counts)
     refusal = _exhausted(stage, files, pair)
-    with open_policy(files.policy) as session:
-        balance, charges, entries = session.budget, len(session.ledger.history()), session.ledger.verify()
+    with Protected.open(files.policy) as owned:
+        balance, charges, entries = owned.session().budget, len(owned.history()), owned.verify()
     sum_of_spends = sum(purchase.spend for purchase in purchases)
     stage.say(
         f"Others can go on: {charges} questions whose spends add up to {sum_of_spends:.1f} cost epsilon "

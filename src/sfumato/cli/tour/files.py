@@ -10,7 +10,7 @@ from sfumato.datasets.variables import EDUCATION, SEX
 from sfumato.errors import UsageError
 
 MARK = "# Written by `sfumato demo`, and written anew by its next run."
-LEDGER_FILES = ("town.ledger", "town.ledger-wal", "town.ledger-shm", "town.ledger.anchor")
+LEDGER_FILES = ("town.ledger", "town.ledger-wal", "town.ledger-shm", "town.ledger.anchor", "town.ledger.anchor.key")
 OTHER_FILES = ("town.parquet", "report.html")
 
 

@@ -16,8 +16,9 @@ from sfumato.cli.tour.town import Town
 from sfumato.cli.tour.words import about, dollars
 from sfumato.datasets.variables import EDUCATION
 from sfumato.plots.bars import percent
+from sfumato.protected import Protected, open_policy
 from sfumato.query.finish import Answer
-from sfumato.session import Session, open_policy
+from sfumato.session import Session
 
 COUNTS = "SELECT education, COUNT(*) AS visits FROM town GROUP BY education"
 AVERAGES = "SELECT education, AVG(income) AS income FROM town GROUP BY education"
@@ -82,10 +83,11 @@ def play(stage: Stage, town: Town, pair: Pair, files: Files, *, older: Path) -> 
     stage.say(f"The owner writes down who is protected and how much may be learnt in all, in {files.policy.name}:")
     stage.code(files.policy.read_text(encoding="utf-8").partition("\n")[2].rstrip(), "toml")
     purchases: list[Purchase] = []
-    with open_policy(files.policy) as session:
+    with Protected.open(files.policy) as owned:
+        session = owned.session()
         counts = _compared(town, buy(session, COUNTS, SPEND_ON_COUNTS, purchases), "visits", COUNTS)
         averages = _compared(town, buy(session, AVERAGES, SPEND_ON_AVERAGES, purchases), "income", AVERAGES)
-        session.ledger.limit_analyst(MALLORY, Fraction(LIMIT_OF_MALLORY))
+        owned.limit_analyst(MALLORY, Fraction(LIMIT_OF_MALLORY))
     covered = _show_answers(stage, counts, averages)
     copy_ledger(files.ledger, older)
     attack = _attack(stage, pair, files, purchases)

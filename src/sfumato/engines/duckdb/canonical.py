@@ -6,7 +6,7 @@ from sfumato.engines.duckdb.cells import WHOLE_BELOW
 from sfumato.engines.sql.phrases import quoted
 from sfumato.engines.wordings import id_is_real, type_refused
 from sfumato.errors import column_absent
-from sfumato.schema.columns import LONGEST_TEXT, Category, Column, Date, Float, Int, Text
+from sfumato.schema.columns import LONGEST_TEXT, Category, Date, Declared, Float, Int, Text
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person
 
@@ -28,9 +28,9 @@ LAST = (1 << 63) - 1
 FIRST_MOMENT, LAST_MOMENT = "TIMESTAMP '0001-01-01'", "TIMESTAMP '9999-12-31 23:59:59.999999'"
 
 
-def declared_columns(schema: Schema) -> dict[str, Column | None]:
+def declared_columns(schema: Schema) -> dict[str, Declared | None]:
     """Every column that is read; the unit's id has no declared type."""
-    declared: dict[str, Column | None] = dict(schema.columns)
+    declared: dict[str, Declared | None] = dict(schema.columns)
     if isinstance(schema.unit, Person):
         declared[schema.unit.id] = None
     return declared
@@ -84,7 +84,7 @@ def doubtful_values(schema: Schema, physical: Mapping[str, str]) -> str | None:
     return ", ".join(columns) or None
 
 
-def _canonical(name: str, column: Column | None, physical: str) -> str:
+def _canonical(name: str, column: Declared | None, physical: str) -> str:
     """Claim: total, and decided by the text of the cell alone (`engines.duckdb.cells`), whatever type its column has.
 
     So a column that has become one of doubles, because one value is missing, reads as it did. Shorter ways for some

@@ -1,0 +1,68 @@
+"""The door: pay, look, add noise, keep. Nobody else calls the ledger's charges, an engine or the gate for an answer."""
+
+from contextlib import suppress
+from dataclasses import dataclass
+
+from sfumato.engines.arrange import look_at_all
+from sfumato.engines.protocol import Engine
+from sfumato.engines.sql.counting import emit
+from sfumato.engines.sql.dialect import Dialect
+from sfumato.engines.ticks import leaving_at_a_tick
+from sfumato.errors import EngineFailed, LedgerDamaged
+from sfumato.kernel.certify import Certified
+from sfumato.kernel.entropy import Entropy
+from sfumato.kernel.gate import Receipt, Release, release
+from sfumato.ledger.ledger import Ledger, now
+from sfumato.ledger.payment import Draw, Payment, Stored
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """Releases, one a plan; `cached`: they were paid for and drawn before."""
+
+    releases: tuple[Release, ...]
+    when: str
+    cached: bool
+
+    @property
+    def receipt(self) -> int:
+        return self.releases[0].entry
+
+
+def answer(ledger: Ledger, paid: Payment | Draw, engine: Engine, entropy: Entropy) -> Answered:
+    """What was paid for: as it was kept, or drawn now.
+
+    Claim: the engine runs only with a charge or draw on disk, which is never refunded; what is shown left the gate, at
+    a tick, and was kept before. A failure of the engine is kept, so that it is not looked for twice. What breaks a look
+    off is kept as well, and the same charge resumed, because nothing was shown: three times, then it has failed.
+    """
+    stored = ledger.found(paid)
+    if stored is not None:
+        return Answered(stored.releases, stored.when, cached=True)
+    with engine.slot():  # taken before the charge: who waits for others has not paid yet
+        bought = ledger.charge(paid) if isinstance(paid, Payment) else ledger.draw(paid)
+        if isinstance(bought, Stored):
+            return Answered(bought.releases, bought.when, cached=True)
+        with leaving_at_a_tick(shortest_ns=engine.shortest_tick):
+            return Answered(_drawn(ledger, paid, bought, engine, entropy), now(), cached=False)
+
+
+def written(certified: Certified, dialect: Dialect) -> tuple[str, ...]:
+    """The SQL that an engine is told for a plan: all that it is ever told."""
+    return tuple(emit(counting, certified.schema, dialect) for counting in certified.countings)
+
+
+def _drawn(
+    ledger: Ledger, paid: Payment | Draw, receipt: Receipt, engine: Engine, entropy: Entropy
+) -> tuple[Release, ...]:
+    try:
+        found = look_at_all(engine, [(plan.countings, written(plan, engine.dialect)) for plan in paid.plans])
+        made = [release(plan, receipt, one, entropy) for plan, one in zip(paid.plans, found, strict=True)]
+        return ledger.store(paid, made)
+    except EngineFailed as failure:
+        ledger.fail(receipt.entry, failure)
+        raise
+    except BaseException:
+        with suppress(LedgerDamaged):  # the ledger may be what broke it off; then no entry is the same as a kill
+            ledger.interrupt(receipt.entry)
+        raise

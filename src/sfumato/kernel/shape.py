@@ -1,0 +1,45 @@
+"""The shape of a release: which groups it has, and what kind of number for each measure."""
+
+import numpy as np
+
+from sfumato.kernel.certify import Certified
+from sfumato.kernel.gate import Release, well_named
+from sfumato.kernel.mechanisms.additive import Additive
+from sfumato.kernel.mechanisms.found_bounds import BoundedSum
+from sfumato.kernel.mechanisms.protocol import Mechanism
+from sfumato.kernel.mechanisms.ranks import RankChoice
+
+
+def fits(release: Release, certified: Certified) -> bool:
+    """Whether the gate could have made this release of this plan, its noise aside.
+
+    What a ledger keeps may have been written by anybody: whoever reads an answer of it may rely on this shape.
+    """
+    plan, groups = certified.plan, release.groups
+    if plan.open:
+        shaped = groups is not None and len(groups) == len(release.values) and well_named(plan, groups)
+    else:
+        shaped = groups is None and len(release.values) == plan.groups
+    widths = [_width(one.mechanism) for one in certified.releases]
+    return shaped and all(len(row) == len(widths) and all(map(_is_of, row, widths)) for row in release.values)
+
+
+def _width(mechanism: Mechanism) -> int | None:
+    """How many numbers a measure has in each group; None for one by itself."""
+    match mechanism:
+        case RankChoice(levels=levels):
+            return 3 * len(levels)  # position, low, high
+        case BoundedSum():
+            return 5  # low, high, total, beyond, counted
+        case Additive(cells=int(size), strategy=None):
+            return size
+        case Additive(cells=int(size), strategy=strategy) if strategy is not None:
+            return len(strategy.answers(np.zeros(size, dtype=np.int64)))
+        case _:
+            return None
+
+
+def _is_of(value: object, width: int | None) -> bool:
+    if width is None:
+        return type(value) is int
+    return isinstance(value, tuple) and len(value) == width and all(type(one) is int for one in value)

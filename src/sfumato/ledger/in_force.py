@@ -1,0 +1,60 @@
+"""The limit in force: the one that the policy and the ledger agree on, or a later one of the owner's."""
+
+from sfumato.errors import ledger_differs, limit_differs
+from sfumato.ledger.book import Book
+from sfumato.ledger.data_key import keyed
+from sfumato.ledger.records import Records
+from sfumato.ledger.terms import Terms
+from sfumato.schema.budget import Budget
+
+
+class InForce:
+    """What a session that was opened with one limit does when the ledger has another.
+
+    Claim: gives a limit only if the policy says it, or if the policy has agreed with the ledger in this process and the
+    newest change carries the mark of somebody who has the key. So whoever can write the ledger and nothing else grants
+    nobody more.
+    """
+
+    def __init__(self, records: Records, policy: Budget) -> None:
+        self._records, self.policy = records, policy
+        self._agreed = False
+
+    def terms(self, book: Book) -> Terms:
+        """Those of the limit in force, or UsageError."""
+        if not self._is_agreed(book):
+            raise limit_differs(str(book.limit), str(self.policy))
+        return Terms(book.limit)
+
+    def to_plan_with(self, book: Book) -> Terms:
+        """The same; and those of the policy while the ledger has others, under which nothing is granted."""
+        return Terms(book.limit if self._is_agreed(book) else self.policy)
+
+    def record(self, when: str) -> None:
+        """Make the policy's limit the one in force; its currency stays."""
+        with self._records.writing() as (pen, book):
+            if (book.limit.delta == 0) != (self.policy.delta == 0):
+                raise ledger_differs("delta", str(book.limit.delta), str(self.policy.delta))
+            said = as_said(self.policy)
+            mark = _mark(self._records.key, book.seq + 1, book.hash, said)
+            pen.append("limit", {"when": when, "mark": mark, **said})
+
+    def _is_agreed(self, book: Book) -> bool:
+        if book.limit == self.policy:
+            self._agreed = True
+            return True
+        return self._agreed and self._is_marked(book)
+
+    def _is_marked(self, book: Book) -> bool:
+        """The mark is of this place in the chain: none can be copied from elsewhere."""
+        seq = book.limit_at
+        found = self._records.proven(book, seq).content.get("mark")
+        return found == _mark(self._records.key, seq, book.hash_at(seq - 1), as_said(book.limit))
+
+
+def as_said(limit: Budget) -> dict[str, str]:
+    return {"epsilon": str(limit.epsilon), "delta": str(limit.delta)}
+
+
+def _mark(key: bytes, seq: int, before: str, said: dict[str, str]) -> str:
+    return keyed(key, "limit", seq, before, said["epsilon"], said["delta"])

@@ -1,0 +1,31 @@
+"""The charges of a ledger, listed: each is read and checked once in a process."""
+
+from collections.abc import Callable, Iterable
+
+from sfumato.errors import ledger_broken
+from sfumato.ledger.book import Book
+from sfumato.ledger.entry import Entry
+from sfumato.ledger.history import Charge, history_line
+
+
+class History:
+    """The charges of one ledger, each read once.
+
+    Claim: every line was made of an entry that is in the book; what was read before is not read again.
+    """
+
+    def __init__(self) -> None:
+        self._lines: list[Charge] = []
+        self._read = 0
+
+    def lines(self, book: Book, entries: Callable[[int], Iterable[Entry]]) -> list[Charge]:
+        """Needs: the book of all entries that are in the file now, and the entries from a number on."""
+        for entry in entries(self._read + 1):
+            if entry.seq > book.seq:
+                break
+            if not book.proves(entry):
+                raise ledger_broken(entry.seq)
+            if entry.kind == "charge":
+                self._lines.append(history_line(entry, entry.content))
+            self._read = entry.seq
+        return self._lines

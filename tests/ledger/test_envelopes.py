@@ -1,0 +1,219 @@
+"""Envelopes: one charge for a purpose, of which draws take their parts, never more than is in it."""
+
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sfumato.errors import BudgetExceeded, EngineFailed, LedgerDamaged, RequestConflict, UsageError
+from sfumato.kernel.cost import Cost
+from sfumato.kernel.gate import Receipt
+from sfumato.ledger import ledger as ledger_module
+from sfumato.ledger.book import Book
+from sfumato.ledger.ledger import Ledger
+from sfumato.ledger.payment import Draw, Sealed, Sealing, Stored
+from sfumato.schema.budget import Budget
+from tests.ledger.payments import answer, certified, newest, open_ledger, payment
+from tests.ledger.tampering import forge
+
+PURPOSE = '{"learner":"tree","version":1}'
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "a.ledger"
+
+
+@pytest.fixture
+def ledger(path: Path) -> Any:
+    opened = open_ledger(path)
+    yield opened
+    opened.close()
+
+
+def sealing(spend: Any = Fraction(1, 2), **changes: Any) -> Sealing:
+    given = {"purpose": PURPOSE, "analyst": "research", "spend": spend, "version": "v1"} | changes
+    return Sealing(cost=Cost("epsilon", spend), **given)
+
+
+def draw(sealed: Sealed, spend: Any = Fraction(1, 4), round_: int = 1, **changes: Any) -> Draw:
+    given = {"analyst": "research", "version": "v1"} | {name: changes[name] for name in changes if name != "question"}
+    plans = (certified(spend, question=changes.get("question", 0)),)
+    return Draw(plans, envelope=sealed.entry, round=round_, **given)
+
+
+def keep(ledger: Ledger, drawn: Draw, value: int = 42) -> None:
+    receipt = ledger.draw(drawn)
+    assert isinstance(receipt, Receipt)
+    ledger.store(drawn, [answer(receipt.entry, value)])
+
+
+def test_an_envelope_is_one_charge_for_a_purpose(ledger: Ledger) -> None:
+    sealed = ledger.seal(sealing())
+    assert sealed.cost.amount == Fraction(1, 2)
+    assert len(sealed.seed) == 32
+    assert ledger.seal(sealing()) == sealed, "the same purpose again is the same envelope"
+    assert ledger.balance("research").spent.epsilon == 0.5
+    (line,) = ledger.history()
+    assert (line.purpose, line.questions, line.releases, line.spend) == (PURPOSE, (), (), 0.5)
+    other = [ledger.seal(sealing(Fraction(1, 10), **changed)) for changed in ({}, {"purpose": "p"}, {"version": "v2"})]
+    assert len({sealed.entry, *(one.entry for one in other)}) == 4
+    assert ledger.seal(sealing(Fraction(1, 10), fresh=True)).entry == 6
+    assert ledger.seal(sealing(Fraction(1, 20), request="id")) == ledger.seal(sealing(Fraction(1, 20), request="id"))
+    with pytest.raises(RequestConflict):
+        ledger.charge(payment(request="id"))
+    with pytest.raises(BudgetExceeded, match=r"costs epsilon 0\.5"):
+        ledger.seal(sealing(purpose="too much"))
+
+
+def test_draws_take_parts_and_change_no_total(ledger: Ledger) -> None:
+    sealed = ledger.seal(sealing())
+    keep(ledger, draw(sealed))
+    keep(ledger, draw(sealed, round_=2))
+    assert ledger.balance("research").spent.epsilon == 0.5
+    assert [line.says for line in ledger.lines()][2:4] == ["draw from entry 2", "release of entry 3"]
+    assert len(ledger.history()) == 1
+    assert ledger.verify() == 6
+    said = newest(ledger, "draw").content
+    assert (said["amount"], said["used"]) == ("1/4", "1/2")
+
+
+@pytest.mark.parametrize("spend", [Fraction(1, 4) + Fraction(1, 10**30), Fraction(1, 3), Fraction(1)])
+def test_no_more_is_drawn_than_is_in_it(ledger: Ledger, spend: Fraction) -> None:
+    """Whatever a learner reckons, and however much is left of the table."""
+    sealed = ledger.seal(sealing())
+    keep(ledger, draw(sealed))
+    with pytest.raises(BudgetExceeded, match="this draw costs more than is left in envelope 2"):
+        ledger.draw(draw(sealed, spend, round_=2))
+    keep(ledger, draw(sealed, round_=3))
+    assert ledger.verify() == 6
+
+
+def test_a_draw_is_repeated_in_its_round_and_paid_in_another(ledger: Ledger) -> None:
+    sealed = ledger.seal(sealing())
+    keep(ledger, draw(sealed), 7)
+    again = ledger.draw(draw(sealed))
+    assert isinstance(again, Stored)
+    assert again.releases == (answer(3, 7),)
+    assert ledger.found(draw(sealed)) == again
+    assert isinstance(ledger.draw(draw(sealed, round_=2)), Receipt)
+
+
+def test_a_draw_without_an_answer_is_resumed_and_one_that_failed_fails(path: Path) -> None:
+    """The process died: the next one gets the same receipt, and after a failure the failure."""
+    ledger = open_ledger(path)
+    sealed = ledger.seal(sealing())
+    first = ledger.draw(draw(sealed))
+    ledger.close()
+    ledger = open_ledger(path)
+    assert ledger.seal(sealing()) == sealed
+    again = ledger.draw(draw(sealed))
+    assert isinstance(again, Receipt)
+    assert again.entry == first.entry
+    ledger.interrupt(again.entry)
+    ledger.fail(again.entry, EngineFailed("it failed."))
+    with pytest.raises(EngineFailed, match=r"it failed\."):
+        ledger.draw(draw(sealed))
+    assert ledger.verify() == 5
+    ledger.close()
+
+
+def test_draws_are_of_the_data_and_the_analyst_that_sealed(ledger: Ledger) -> None:
+    sealed = ledger.seal(sealing())
+    with pytest.raises(UsageError, match="the data has changed since envelope 2 was sealed"):
+        ledger.draw(draw(sealed, version="v2"))
+    with pytest.raises(UsageError, match="entry 2 is no envelope of yours"):
+        ledger.draw(draw(sealed, analyst="press"))
+    paid = ledger.charge(payment())
+    with pytest.raises(UsageError, match="entry 3 is no envelope"):
+        ledger.draw(draw(Sealed(paid.entry, sealed.cost, "")))
+    with pytest.raises(LedgerDamaged, match="entry 2 of the ledger is no charge"):
+        ledger.fail(sealed.entry, EngineFailed("an envelope has no answer of its own"))
+    assert ledger.verify() == 3
+
+
+FORGED: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
+    "more than is left": ({"amount": "1/2", "used": "3/4"}, {}, "draws more than was left"),
+    "a sum of its own": ({"used": "1/4"}, {}, "has a sum that is not that of the draws"),
+    "for nothing": ({"amount": "0", "used": "1/4"}, {}, "draws nothing"),
+    "less than nothing": ({"amount": "-1/4", "used": "0"}, {}, "draws nothing"),
+    "a delta": ({"delta": "1/9", "delta_used": "1/9"}, {}, "draws more than was left"),
+    "another currency": ({"currency": "rho"}, {}, "is drawn in another currency"),
+    "somebody else": ({}, {"analyst": "press"}, "draws from somebody else's envelope"),
+    "no envelope": ({}, {"charge": 3}, "draws from what is no envelope"),
+    "nowhere": ({}, {"charge": None}, "draws from what is no envelope"),
+    "without a price": ({"amount": 7}, {}, "lacks what it should say"),
+}
+
+
+@pytest.mark.parametrize("name", FORGED)
+def test_a_forged_draw_is_noticed_by_everybody(path: Path, name: str) -> None:
+    changes, fields, words = FORGED[name]
+    ledger = open_ledger(path)
+    keep(ledger, draw(ledger.seal(sealing())))
+    said = newest(ledger, "draw").content | {"used": "1/2"} | changes
+    ledger.close()
+    forge(path, "draw", said, **({"analyst": "research", "question": "2/9/d", "charge": 2} | fields))
+    with pytest.raises(LedgerDamaged, match=f"entry 5 of the ledger {words}"):
+        open_ledger(path)
+
+
+def test_the_same_draw_twice_is_noticed(path: Path) -> None:
+    """SQLite itself refuses it; and a book, of a file whose indexes lie."""
+    ledger = open_ledger(path)
+    keep(ledger, draw(ledger.seal(sealing())))
+    entries = list(ledger.records.chain.entries())
+    ledger.close()
+    book = Book()
+    for entry in entries:
+        book.take(entry)
+    said = entries[2].content | {"used": "1/2"}
+    twice = ledger_module.Pen(_Nowhere(), book).append(  # type: ignore[arg-type]
+        "draw", said, analyst="research", question=entries[2].question, charge=2
+    )
+    with pytest.raises(LedgerDamaged, match="entry 5 of the ledger draws once more what was drawn"):
+        book.take(twice)
+
+
+class _Nowhere:
+    def append(self, entry: object) -> None:
+        pass
+
+
+def test_the_twin_that_does_not_add_up_overdraws(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without both sums, twenty draws of a quarter come out of one half."""
+
+    def overdraw(times: int) -> int:
+        ledger = open_ledger(path.with_name(f"{times}.ledger"))
+        sealed, drawn = ledger.seal(sealing()), 0
+        for round_ in range(times):
+            try:
+                keep(ledger, draw(sealed, round_=round_))
+                drawn += 1
+            except BudgetExceeded:
+                break
+        ledger.close()
+        return drawn
+
+    assert overdraw(3) == 2
+    take = Book._take_draw
+
+    def forgetful(book: Book, entry: Any, said: Any) -> None:
+        take(book, entry, said)
+        book.envelopes[entry.charge].used = Fraction(0)
+
+    monkeypatch.setattr(Book, "_take_draw", forgetful)
+    assert overdraw(20) == 20
+
+
+def test_a_lowered_limit_ends_what_was_begun(path: Path) -> None:
+    ledger = open_ledger(path)
+    sealed = ledger.seal(sealing())
+    ledger.draw(draw(sealed))
+    lowered = open_ledger(path, budget=Budget(Fraction(1, 4)))
+    lowered.record_limit()
+    with pytest.raises(BudgetExceeded):
+        ledger.draw(draw(sealed))
+    for each in (ledger, lowered):
+        each.close()

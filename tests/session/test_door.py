@@ -1,0 +1,203 @@
+"""The door: pay, look, add noise, keep, in this order; and what happens when a look is broken off."""
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+import sfumato as sf
+from sfumato import door
+from sfumato.engines.duckdb.engine import DuckDBEngine
+from sfumato.errors import BudgetExceeded, EngineFailed, LedgerDamaged, UsageError
+from sfumato.kernel.cost import Cost
+from sfumato.kernel.entropy import SystemEntropy
+from sfumato.ledger.book import MOST_RESUMED
+from sfumato.ledger.ledger import Ledger
+from sfumato.ledger.payment import Draw, Sealing
+from sfumato.query.planned import planned
+
+Open = Callable[..., sf.Session]
+COUNT, BY_SEX = "SELECT COUNT(*) AS n FROM people", "SELECT sex, COUNT(*) AS n FROM people GROUP BY sex"
+
+
+def kinds(session: sf.Session) -> list[str]:
+    return [str(entry.kind) for entry in session._ledger.records.chain.entries()]
+
+
+@pytest.fixture
+def steps(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What the door does, in order."""
+    done: list[str] = []
+
+    def noted(name: str, real: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*given: Any, **named: Any) -> Any:
+            done.append(name)
+            return real(*given, **named)
+
+        return call
+
+    @contextmanager
+    def inside(name: str, real: AbstractContextManager[None]) -> Iterator[None]:
+        done.append(name)
+        with real:
+            yield
+        done.append(f"end of {name}")
+
+    for name in ("found", "charge", "draw", "store", "fail", "interrupt"):
+        monkeypatch.setattr(Ledger, name, noted(name, getattr(Ledger, name)))
+    for name in ("look", "release"):
+        monkeypatch.setattr(door, name, noted(name, getattr(door, name)))
+    slot, tick = DuckDBEngine.slot, door.leaving_at_a_tick
+    monkeypatch.setattr(DuckDBEngine, "slot", lambda engine: inside("slot", slot(engine)))
+    monkeypatch.setattr(door, "leaving_at_a_tick", lambda **given: inside("tick", tick(**given)))
+    return done
+
+
+def test_a_question_takes_a_slot_pays_looks_and_is_kept(open_crowd: Open, steps: list[str]) -> None:
+    session = open_crowd()
+    session.ask(COUNT, spend=0.5)
+    assert steps == ["found", "slot", "charge", "tick", "look", "release", "store", "end of tick", "end of slot"]
+
+
+def test_questions_that_are_paid_together_are_all_looked_at_before_one_is_released(
+    open_crowd: Open, steps: list[str]
+) -> None:
+    session = open_crowd()
+    session.ask_all([COUNT, BY_SEX], spend=0.5)
+    assert steps[:-2] == ["found", "slot", "charge", "tick", "look", "look", "release", "release", "store"]
+    assert kinds(session) == ["open", "charge", "release"]
+
+
+def test_a_stored_answer_needs_no_slot(open_crowd: Open, steps: list[str]) -> None:
+    session = open_crowd()
+    session.ask(COUNT, spend=0.5)
+    steps.clear()
+    assert session.ask(COUNT, spend=0.5).cached
+    assert steps == ["found"]
+
+
+def test_a_failure_is_kept_inside_its_tick(open_crowd: Open, steps: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    session = open_crowd()
+    monkeypatch.setattr(session._engine, "run", broken_by(EngineFailed("it failed.")))
+    with pytest.raises(EngineFailed):
+        session.ask(COUNT, spend=0.5)
+    assert steps[:6] == ["found", "slot", "charge", "tick", "look", "fail"]
+    assert kinds(session) == ["open", "charge", "failure"]
+
+
+def broken_by(error: BaseException) -> Callable[..., Any]:
+    def broken(*_: Any) -> Any:
+        raise error
+
+    return broken
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), SystemExit(1), MemoryError(), OSError("of something else")])
+def test_a_look_that_was_interrupted_is_resumed_three_times(
+    open_crowd: Open, monkeypatch: pytest.MonkeyPatch, error: BaseException
+) -> None:
+    """Nothing was shown; but each try tells how long it took. Then it has failed, also for whoever comes later."""
+    session = open_crowd()
+    with monkeypatch.context() as broken:
+        broken.setattr(session._engine, "run", broken_by(error))
+        for tries in range(1, MOST_RESUMED + 2):
+            with pytest.raises(type(error)):
+                session.ask(COUNT, spend=0.5)
+            interrupted = ["interrupted"] * tries if tries <= MOST_RESUMED else ["interrupted"] * 3 + ["failure"]
+            assert kinds(session) == ["open", "charge", *interrupted]
+    for again in (session, open_crowd()):
+        with pytest.raises(EngineFailed, match="this question was interrupted, and so were 3 more tries"):
+            again.ask(COUNT, spend=0.5)
+    assert not session.ask(COUNT, spend=0.5, fresh=True).cached
+    assert session.budget.spent.epsilon == 1
+    assert session._ledger.verify() == 8
+
+
+def test_after_an_interruption_the_charge_is_resumed(open_crowd: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    session = open_crowd()
+    with monkeypatch.context() as broken:
+        broken.setattr(session._engine, "run", broken_by(KeyboardInterrupt()))
+        with pytest.raises(KeyboardInterrupt):
+            session.ask(COUNT, spend=0.5)
+    answer = session.ask(COUNT, spend=0.5)
+    assert (answer.receipt, answer.cached) == (2, False)
+    assert kinds(session) == ["open", "charge", "interrupted", "release"]
+    assert session.budget.spent.epsilon == 0.5
+
+
+def test_an_interruption_after_the_answer_was_kept_changes_nothing(
+    open_crowd: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session, store = open_crowd(), Ledger.store
+
+    def late(*given: Any) -> Any:
+        store(*given)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as interrupted:
+        interrupted.setattr(Ledger, "store", late)
+        with pytest.raises(KeyboardInterrupt):
+            session.ask(COUNT, spend=0.5)
+    assert kinds(session) == ["open", "charge", "release"]
+    assert session.ask(COUNT, spend=0.5).cached
+
+
+def test_where_not_even_the_interruption_can_be_kept_the_first_error_is_told(
+    open_crowd: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = open_crowd()
+    with monkeypatch.context() as broken:
+        broken.setattr(session._engine, "run", broken_by(KeyboardInterrupt()))
+        broken.setattr(Ledger, "interrupt", broken_by(LedgerDamaged("the disk is full")))
+        with pytest.raises(KeyboardInterrupt):
+            session.ask(COUNT, spend=0.5)
+    assert not session.ask(COUNT, spend=0.5).cached
+    assert len(session.history()) == 1
+
+
+def test_what_explain_shows_is_what_the_engine_is_told(open_crowd: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    session, told = open_crowd(), []
+    run = session._engine.run
+    monkeypatch.setattr(session._engine, "run", lambda sql: told.append(sql) or run(sql))
+    shown = session.explain(BY_SEX, spend=0.5).sql
+    session.ask(BY_SEX, spend=0.5)
+    assert ";\n".join(told) == shown
+
+
+# ---- draws go through the same door
+
+
+def drawn(session: sf.Session, envelope: int, share: Fraction, round_: int = 1) -> Draw:
+    one = planned(COUNT, session.schema, Cost("epsilon", share))
+    return Draw((one.certified,), session.analyst, envelope, round_, session._engine.version())
+
+
+def test_a_draw_is_looked_at_released_and_kept_as_a_question_is(open_crowd: Open, steps: list[str]) -> None:
+    session = open_crowd()
+    sealing = Sealing("{}", session.analyst, Fraction(1), Cost("epsilon", Fraction(1)), session._engine.version())
+    sealed = session._ledger.seal(sealing)
+    for _ in range(2):
+        answered = door.answer(
+            session._ledger, drawn(session, sealed.entry, Fraction(1, 2)), session._engine, SystemEntropy()
+        )
+    assert answered.cached
+    assert kinds(session) == ["open", "charge", "draw", "release"]
+    assert steps == [
+        "found",
+        "slot",
+        "draw",
+        "tick",
+        "look",
+        "release",
+        "store",
+        "end of tick",
+        "end of slot",
+        "found",
+    ]
+    with pytest.raises(BudgetExceeded, match="more than is left in envelope 2"):
+        door.answer(session._ledger, drawn(session, sealed.entry, Fraction(2, 3)), session._engine, SystemEntropy())
+    with pytest.raises(UsageError, match="no envelope of yours"):
+        door.answer(session._ledger, drawn(session, 3, Fraction(1, 3)), session._engine, SystemEntropy())
+    assert session.budget.spent.epsilon == 1
