@@ -51,6 +51,7 @@ SAMPLES: dict[str, tuple[Any, ...]] = {
     "select_without_group": ("age",),
     "bounds_too_wide": ("SUM(income * income)",),
     "session_closed": (),
+    "data_changed": (),
     "duplicate_output": ("n",),
     "plan_refused": ("it measures nothing",),
     "spend_too_small": ("1e-30",),

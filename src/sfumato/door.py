@@ -8,7 +8,7 @@ from sfumato.engines.protocol import Engine
 from sfumato.engines.sql.counting import emit
 from sfumato.engines.sql.dialect import Dialect
 from sfumato.engines.ticks import leaving_at_a_tick
-from sfumato.errors import EngineFailed, LedgerDamaged
+from sfumato.errors import EngineFailed, LedgerDamaged, data_changed
 from sfumato.kernel.certify import Certified
 from sfumato.kernel.entropy import Entropy
 from sfumato.kernel.gate import Receipt, Release, release
@@ -35,11 +35,14 @@ def answer(ledger: Ledger, paid: Payment | Draw, engine: Engine, entropy: Entrop
     Claim: the engine runs only with a charge or draw on disk, which is never refunded; what is shown left the gate, at
     a tick, and was kept before. A failure of the engine is kept, so that it is not looked for twice. What breaks a look
     off is kept as well, and the same charge resumed, because nothing was shown: three times, then it has failed.
+    The state of the data is the one that the payment names; it is looked at in the slot, where nobody else asks.
     """
     stored = ledger.found(paid)
     if stored is not None:
         return Answered(stored.releases, stored.when, cached=True)
     with engine.slot():  # taken before the charge: who waits for others has not paid yet
+        if engine.version() != paid.version:
+            raise data_changed()
         bought = ledger.charge(paid) if isinstance(paid, Payment) else ledger.draw(paid)
         if isinstance(bought, Stored):
             return Answered(bought.releases, bought.when, cached=True)

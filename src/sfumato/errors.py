@@ -283,6 +283,10 @@ def session_closed() -> UsageError:
     return UsageError("this session is closed.", "Open another one.")
 
 
+def data_changed() -> UsageError:
+    return UsageError("the data changed while the question waited for its turn.", "Nothing was paid. Ask again.")
+
+
 def duplicate_output(name: str) -> Refused:
     return Refused(f'two columns of the answer are called "{name}".', "Name them apart with AS.")
 

@@ -15,6 +15,7 @@ from sfumato.ledger.balance import Balance
 from sfumato.ledger.history import Charge
 from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.payment import Payment
+from sfumato.ledger.typed import fraction
 from sfumato.plan.expressions import Column as NamedColumn
 from sfumato.query.bind_expressions import resolve
 from sfumato.query.builder import Builder
@@ -41,12 +42,20 @@ class Session:
         self, schema: Schema, engine: Engine, ledger: Ledger, analyst: str, opening: str | None = None
     ) -> None:
         check_analyst(analyst)
-        self.schema = schema
-        self.analyst = analyst
-        self._engine = engine
+        self._schema = schema
+        self._analyst = analyst
+        self._engine, self._dialect = engine, engine.dialect
         self._ledger = ledger
         self._opening = opening
         self._entropy = SystemEntropy()
+
+    @property
+    def schema(self) -> Schema:
+        return self._schema
+
+    @property
+    def analyst(self) -> str:
+        return self._analyst
 
     def ask(
         self,
@@ -89,7 +98,7 @@ class Session:
         request: str | None,
         schema: Schema | None = None,
     ) -> list[Answer]:
-        asked = prepared(questions, schema or self.schema, self._ledger.terms(), spend)
+        asked = prepared(questions, schema or self.schema, self._ledger.terms, spend)
         plans = tuple(one.certified for one in asked.different)
         version = self._engine.version()
         payment = Payment(plans, self.analyst, asked.spend, version, asked.asking, fresh, _request(request))
@@ -131,7 +140,7 @@ class Session:
         if again is None or not (same and all(map(fits, stored.releases, (one.certified for one in again)))):
             return [kept(charge, release, stored.when) for release in stored.releases]
         terms, balance = self._ledger.terms(), self._ledger.balance(self.analyst)
-        spend, delta = Fraction(charge.content["spend"]), Fraction(charge.content["delta"])
+        spend, delta = fraction(charge.content["spend"]), fraction(charge.content.get("delta", "0"))
         return [
             finish(
                 one.question,
@@ -229,14 +238,14 @@ class Session:
         return error_of(one.columns, mechanisms, column, confidence)
 
     def _explained(self, question: str, spend: GivenNumber | Spend | None, schema: Schema) -> Explanation:
-        asked = prepared([question], schema, self._ledger.terms(), spend)
+        asked = prepared([question], schema, self._ledger.terms, spend)
         (one,) = asked.planned
         cost = self._ledger.terms().cost(asked.spend, one.certified.cost.delta)
-        told = ";\n".join(written(one.certified, self._engine.dialect))
+        told = ";\n".join(written(one.certified, self._dialect))
         return explain(question, one.certified, one.columns, told, cost)
 
     def _prepare(self, question: str, spend: GivenNumber | Spend | None) -> Prepared:
-        return prepared([question], self.schema, self._ledger.terms(), spend)
+        return prepared([question], self.schema, self._ledger.terms, spend)
 
 
 def _request(request: str | None) -> str | None:

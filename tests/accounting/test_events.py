@@ -2,14 +2,19 @@
 
 from decimal import Decimal
 from fractions import Fraction
+from typing import Any
 
 import pytest
 
+import sfumato as sf
 from sfumato.accounting import Event, compose, event
 from sfumato.accounting.events import MECHANISMS, plan
 from sfumato.errors import SfumatoError, UsageError
+from sfumato.kernel.cost import Cost
 from sfumato.kernel.mechanisms.additive import Additive, DiscreteGaussian
 from sfumato.kernel.mechanisms.choice import Exponential, FrequencyChoice, PermuteAndFlip
+from sfumato.query.planned import planned
+from sfumato.schema.table import Schema
 
 
 @pytest.mark.parametrize(
@@ -181,3 +186,48 @@ def test_every_mechanism_can_be_composed_and_shown() -> None:
         bounds = compose([(name, *parameters)] * 3)
         assert name in str(bounds)
         assert 0 < bounds.epsilon < 30
+
+
+# ---- every record of the kernel
+
+
+def certified_events(question: str, currency: str, unit: Any) -> list[tuple[Any, Fraction]]:
+    """What a ledger keeps of a question's releases, each with its price in the currency."""
+    columns = {"x": sf.Int(0, 9), "g": sf.Category(["a", "b"]), "free": sf.Text(), "wide": sf.Float(private_bounds=0.1)}
+    schema = Schema("t", unit, columns)
+    certified = planned(question, schema, Cost(currency, Fraction(1)), Fraction(1, 1000)).certified
+    used = [release.mechanism for release in certified.releases]
+    if certified.selection is not None:
+        used.append(certified.selection)
+    return [(mechanism.event(), mechanism.cost(currency)) for mechanism in used]
+
+
+KERNEL_QUESTIONS = (
+    "SELECT COUNT(*), SUM(x), MEDIAN(x), MODE(g), HISTOGRAM(x, 3), CDF(x, 4), SUM(wide) FROM t",
+    "SELECT g, QUANTILE(x, 0.25), QUANTILE(x, 0.5), QUANTILE(x, 0.75), COUNT(DISTINCT x) FROM t GROUP BY g",
+    "SELECT free, COUNT(*), MEDIAN(x) FROM t GROUP BY free",
+)
+
+
+@pytest.mark.parametrize("unit", [sf.Row(), sf.Person("who", 5, 2)], ids=["row", "person"])
+@pytest.mark.parametrize("question", KERNEL_QUESTIONS)
+def test_every_record_of_the_kernel_is_read_and_never_cheaper(question: str, unit: Any) -> None:
+    currencies = ["rho"] if "free" in question else ["epsilon", "rho"]
+    for currency in currencies:
+        for record, price in certified_events(question, currency, unit):
+            found = event(record)
+            if currency == "rho":
+                assert found.rho >= price, record
+                if record["mechanism"] != "key_selection":
+                    assert found.rho <= price * (1 + Fraction(1, 10**9)), record
+            elif found.epsilon is not None:
+                assert found.epsilon == price, record
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"rows": "0"}, {"estimates": ""}, {"bars": "1, x"}, {"rows_squared": "-1"}, {"rows": None}]
+)
+def test_a_record_of_ranks_that_is_none_is_refused(wrong: dict[str, Any]) -> None:
+    record = {"mechanism": "rank_choice", "levels": "1/2", "rows": "2", "estimates": "1", "bars": "1"}
+    with pytest.raises(UsageError, match="record of rank_choice"):
+        event(record | wrong)

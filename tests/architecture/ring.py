@@ -43,7 +43,7 @@ PROMISED: Mapping[Part, Promise] = MappingProxyType(
     {
         "spine": Promise("The spine", "an hour", 60, "nothing leaves unpaid, or with less noise than was certified"),
         "book": Promise(
-            "The book of the ledger", "forty minutes", 40, "no file makes the ledger forget what was spent"
+            "The book of the ledger", "three quarters of an hour", 45, "no file makes the ledger forget what was spent"
         ),
         "language": Promise(
             "The counting language",
@@ -149,7 +149,7 @@ RING = (
     Trusted("ledger/layout.py", "book", 3, "Is everything that SQLite would execute of a file known to the letter?"),
     Trusted("ledger/anchor.py", "book", 3, "What does a copy of yesterday's file get? What do two copies get?"),
     Trusted("ledger/totals.py", "book", 1, "Is a total that is rounded rounded up?"),
-    Trusted("ledger/verifying.py", "book", 1, "Does verifying refuse what charging would have refused?"),
+    Trusted("ledger/verifying.py", "book", 2, "Does verifying refuse what charging would have refused?"),
     Trusted(
         "ledger/payment.py", "book", 3, "Does a charge that is found have to be for this question, and all of its cost?"
     ),
@@ -157,7 +157,7 @@ RING = (
     Trusted(
         "ledger/guard.py",
         "book",
-        3,
+        5,
         "Could SQLite ever take a journal for its own? Is the file that it opens the one that is guarded? Whose locks "
         "does a descriptor give up that is closed?",
     ),

@@ -73,7 +73,7 @@ def test_minutes_add_up_to_what_is_promised(part: Part) -> None:
 
 def test_a_part_promises_in_words_what_it_promises_in_minutes() -> None:
     words = {
-        "forty minutes": 40,
+        "three quarters of an hour": 45,
         "an hour": 60,
         "two hours and ten minutes": 130,
         "twenty minutes": 20,

@@ -9,7 +9,9 @@ import sfumato as sf
 from sfumato.audit import neighbours
 from sfumato.errors import UsageError
 
-TABLE = pd.DataFrame({"who": [1, 1, 2, 3, None], "age": [20, 25, 90, 30, 40], "sex": ["f", "f", "m", "f", "m"]})
+TABLE = pd.DataFrame(
+    {"who": pd.array([1, 1, 2, 3, None], dtype="Int64"), "age": [20, 25, 90, 30, 40], "sex": ["f", "f", "m", "f", "m"]}
+)
 COLUMNS = {"age": sf.Int(0, 120), "sex": sf.Category(["f", "m"])}
 
 

@@ -13,8 +13,10 @@ from sfumato.audit.channels import every_channel
 from sfumato.audit.replay import QUESTIONS, every_question
 from sfumato.audit.shelf import AGGREGATES, MECHANISMS, Subject, aggregates
 from sfumato.cli.main import run
+from sfumato.engines.duckdb.dialect import DUCKDB
 from sfumato.local.make import FREQUENCIES, WAYS
 from sfumato.local.numbers import LAWS
+from sfumato.plan.counting import countings
 from sfumato.plan.nodes import Aggregate
 from tests.contract.test_mechanisms import NO_MECHANISMS
 from tests.kernel.plans import measure, plan, schema
@@ -82,7 +84,7 @@ def test_every_broken_channel_is_flagged(check: Any) -> None:
 
 def test_a_twin_that_is_not_broken_is_noticed() -> None:
     with pytest.raises(ValueError, match="to break"):
-        twins._broken("no such text", "")(plan(measure()), schema())
+        twins._broken("no such text", "")(countings(plan(measure()))[0], schema(), DUCKDB)
 
 
 def test_the_command_prints_and_exits_by_what_it_found(capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,8 +9,7 @@ import pytest
 import sfumato as sf
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.errors import SfumatoError
-from sfumato.plan.expressions import Declared as Column_
-from sfumato.plan.expressions import Matches, String
+from sfumato.plan.expressions import Column, Matches, String
 from sfumato.query.sql import parse
 from sfumato.schema.columns import LONGEST_TEXT, Category, Declared, Float, Identifier, Int, Text
 from sfumato.schema.policy import load_policy
@@ -86,7 +85,7 @@ def test_how_long_a_text_may_be_is_declared_in_python_and_in_a_policy(tmp_path: 
 @pytest.mark.parametrize("pattern", ["%a_b%c", "_a%b%c", "%%_%a", "a" * 201, "%" * 17, "%" + "a" * 16 + "_"])
 def test_patterns_whose_search_grows_faster_than_a_text_cannot_be_made(pattern: str) -> None:
     with pytest.raises(ValueError, match="short"):
-        Matches("like", Column_("t"), pattern)
+        Matches("like", Column("t"), pattern)
     with pytest.raises(SfumatoError, match="pattern"):
         parse(f"SELECT COUNT(*) AS n FROM people WHERE t LIKE '{pattern}'")
 
@@ -95,7 +94,7 @@ def test_patterns_whose_search_grows_faster_than_a_text_cannot_be_made(pattern: 
     "pattern", ["%a_b%", "a_b%", "%a%b%c%", "_%_", "%a___b", "a" * 200, "%" + "a" * 15 + "_%", "_" + "a" * 100 + "%"]
 )
 def test_ordinary_patterns_can(pattern: str) -> None:
-    Matches("like", Column_("t"), pattern)
+    Matches("like", Column("t"), pattern)
     parse(f"SELECT COUNT(*) AS n FROM people WHERE t LIKE '{pattern}'")
 
 

@@ -18,7 +18,7 @@ import pytest
 from sfumato.engines.duckdb.cells import id_of, text_of
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.errors import DataUnreadable
-from sfumato.schema.columns import Category, Column, Date, Float, Int, Text
+from sfumato.schema.columns import Category, Date, Declared, Float, Int, Text
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person, Row
 
@@ -71,7 +71,7 @@ def kept(path: Path, kind: str, cell: str = "NULL") -> Path:
 
 
 @contextlib.contextmanager
-def opened(source: Any, columns: dict[str, Column], unit: Any = None) -> Iterator[DuckDBEngine]:
+def opened(source: Any, columns: dict[str, Declared], unit: Any = None) -> Iterator[DuckDBEngine]:
     engine = DuckDBEngine(source, Schema("data", unit or Row(), columns))
     try:
         yield engine
@@ -79,7 +79,7 @@ def opened(source: Any, columns: dict[str, Column], unit: Any = None) -> Iterato
         engine.close()
 
 
-def read(source: Any, column: Column) -> list[Any]:
+def read(source: Any, column: Declared) -> list[Any]:
     with opened(source, {"x": column}) as engine:
         return [cell for (cell,) in engine.run("SELECT x FROM data")]
 
@@ -164,7 +164,7 @@ PLACES: dict[str, Callable[[Any, Path], Any]] = {
 
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("column", [Date("2020-01-01", "2021-01-01"), Text()])
-def test_one_moment_with_nanoseconds_changes_no_other(place: str, column: Column, tmp_path: Path) -> None:
+def test_one_moment_with_nanoseconds_changes_no_other(place: str, column: Declared, tmp_path: Path) -> None:
     ordinary = ["2020-02-03 04:05:06Z", "2020-02-03T00:00:00Z", "2020-02-03 23:59:59.5Z"]
     without, more = stamped(*ordinary), stamped(*ordinary, "2020-02-03 04:05:06.123456789Z")
     assert without.x.dtype != more.x.dtype
@@ -241,7 +241,7 @@ def columns_on_arrow() -> dict[str, tuple[Any, Any]]:
 
 @pytest.mark.parametrize("name", columns_on_arrow())
 @pytest.mark.parametrize("column", [Int(), Text(), Date()])
-def test_no_cell_on_arrow_stops_the_others(name: str, column: Column) -> None:
+def test_no_cell_on_arrow_stops_the_others(name: str, column: Declared) -> None:
     found = [
         read(pd.DataFrame({"x": pd.Series(pd.arrays.ArrowExtensionArray(pa.chunked_array([held])))}), column)
         for held in columns_on_arrow()[name]

@@ -1,6 +1,7 @@
 """A small private table on disk and sessions on it, for processes that tests start, trace and kill."""
 
 import os
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
@@ -8,6 +9,8 @@ import pyarrow as pa
 import pyarrow.parquet
 
 import sfumato as sf
+from sfumato.engines.duckdb.dialect import DUCKDB
+from sfumato.engines.protocol import Query
 from sfumato.engines.ticks import SHORTEST_NS
 from sfumato.ledger.ledger import Ledger
 from sfumato.schema.table import Schema
@@ -33,6 +36,7 @@ class InstantEngine:
     """Counts 200 rows without looking, so that a process spends its short life in the ledger."""
 
     shortest_tick = SHORTEST_NS
+    dialect = DUCKDB
 
     def version(self) -> str:
         return "v1"
@@ -40,8 +44,8 @@ class InstantEngine:
     def slot(self) -> AbstractContextManager[None]:
         return nullcontext()
 
-    def run(self, sql: str) -> list[tuple[int, int]]:
-        return [(0, 200)]
+    def rows(self, queries: Sequence[Query]) -> list[list[tuple[int, int]]]:
+        return [[(0, 200)] for _ in queries]
 
     def close(self) -> None:
         pass

@@ -14,9 +14,9 @@ from pathlib import Path
 from random import SystemRandom
 
 from sfumato.door import written
+from sfumato.engines.arrange import look
 from sfumato.kernel.gate import Receipt, release
 from sfumato.ledger.payment import Payment
-from tests.emitter import arrange
 from tests.ledger.asking import append_durably, open_instantly, question
 
 WORKERS = 4
@@ -71,7 +71,7 @@ def show_then_pay(folder: Path, say_ready: int) -> None:
         request = f"{os.getpid()}-{number}"
         prepared = session._prepare(question(number), 0.5)
         certified = prepared.planned[0].certified
-        integers = arrange(certified.plan, session._engine.run(*written(certified)))
+        integers = look(session._engine, certified.countings, written(certified, session._engine.dialect))
         released = release(certified, Receipt(0, certified.digest), integers, session._entropy)
         append_durably(shown, json.dumps({"receipt": None, "request": request, "rows": released.values}))
         os.write(say_ready, b".")

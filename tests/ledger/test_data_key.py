@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import stat
 from pathlib import Path
 from typing import Any
@@ -153,3 +154,22 @@ def test_words_under_a_key_are_told_apart() -> None:
     said = [("a", "b"), ("ab",), ("a", "b", ""), ("a b",), ("a", 1), ("a", "1")]
     assert len({keyed(b"key", *each) for each in said}) == len(said)
     assert keyed(b"key", "a") != keyed(b"other", "a")
+
+
+@pytest.mark.parametrize("kind", ["link", "pipe", "folder"])
+def test_what_is_no_file_of_its_own_is_no_key(path: Path, kind: str) -> None:
+    """A pipe would let whoever opens it wait for ever."""
+    open_ledger(path).close()
+    place = key_of(path)
+    content = place.read_bytes()
+    place.unlink()
+    match kind:
+        case "link":
+            place.with_name("elsewhere").write_bytes(content)
+            place.symlink_to(place.with_name("elsewhere"))
+        case "pipe":
+            os.mkfifo(place)
+        case _:
+            place.mkdir()
+    with pytest.raises(LedgerDamaged, match="key"):
+        open_ledger(path)

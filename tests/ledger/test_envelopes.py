@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sfumato.errors import BudgetExceeded, EngineFailed, LedgerDamaged, RequestConflict, UsageError
+from sfumato.errors import BudgetExceeded, EngineFailed, LedgerDamaged, Refused, RequestConflict, UsageError
 from sfumato.kernel.cost import Cost
 from sfumato.kernel.gate import Receipt
 from sfumato.ledger import ledger as ledger_module
@@ -217,3 +217,43 @@ def test_a_lowered_limit_ends_what_was_begun(path: Path) -> None:
         ledger.draw(draw(sealed))
     for each in (ledger, lowered):
         each.close()
+
+
+def test_a_lowered_limit_ends_new_draws_and_the_envelope_itself(path: Path) -> None:
+    ledger = open_ledger(path)
+    sealed = ledger.seal(sealing())
+    lowered = open_ledger(path, budget=Budget(Fraction(1, 4)))
+    lowered.record_limit()
+    for act in (lambda: ledger.draw(draw(sealed)), lambda: ledger.seal(sealing())):
+        with pytest.raises(BudgetExceeded):
+            act()
+    assert ledger.verify() == 3
+    for each in (ledger, lowered):
+        each.close()
+
+
+def test_a_forged_envelope_between_two_limits_pays_nothing(path: Path) -> None:
+    """Whoever can write the ledger copies what the state of the data is called from an honest envelope."""
+    ledger = open_ledger(path)
+    ledger.seal(sealing(Fraction(1, 10)))
+    said = newest(ledger, "charge").content
+    much = {"amount": "900", "spend": "900", "total": "9001/10", "analyst_total": "9001/10"}
+    forge(path, "limit", {"when": "", "epsilon": "1000", "delta": "0"})
+    forge(path, "charge", said | much, analyst="research", question="f" * 64)
+    forge(path, "limit", {"when": "", "epsilon": "1", "delta": "0"})
+    for each in (ledger, open_ledger(path)):
+        with pytest.raises((BudgetExceeded, UsageError)):
+            each.draw(draw(Sealed(4, Cost("epsilon", Fraction(900)), ""), Fraction(800)))
+        each.close()
+
+
+@pytest.mark.parametrize(
+    "cost",
+    [Cost("rho", Fraction(1, 2)), Cost("epsilon", Fraction(0)), Cost("epsilon", Fraction(1, 2), Fraction(-1, 9))],
+)
+def test_what_no_book_would_take_is_not_written(path: Path, cost: Cost) -> None:
+    ledger = open_ledger(path)
+    with pytest.raises(Refused, match="not paid in epsilon, or costs nothing"):
+        ledger.seal(Sealing(PURPOSE, "research", Fraction(1, 2), cost, "v1"))
+    assert ledger.verify() == 1
+    ledger.close()

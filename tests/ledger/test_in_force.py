@@ -101,3 +101,14 @@ def test_a_running_session_notices_ledger_raise(policy: Path) -> None:
     assert session.ask("SELECT AVG(age) AS a FROM people", spend=0.5).rows
     assert session.budget.limit.epsilon == 40
     session.close()
+
+
+def test_a_lowered_limit_is_not_undone_without_a_mark(path: Path) -> None:
+    """Also not back to what the policy of the open session says."""
+    ledger = open_ledger(path)
+    raise_to(path, Budget(Fraction(1, 5)))
+    assert ledger.balance("research").limit.epsilon == 0.2
+    forge(path, "limit", {"when": "", "epsilon": "1", "delta": "0"})
+    with pytest.raises(UsageError, match="the limit in force"):
+        ledger.charge(payment(0.5))
+    ledger.close()

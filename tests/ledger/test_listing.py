@@ -9,7 +9,7 @@ from sfumato.errors import LedgerDamaged
 from sfumato.ledger.chain import Chain
 from sfumato.ledger.entry import Entry
 from tests.ledger.payments import open_ledger, payment, store
-from tests.ledger.tampering import edit
+from tests.ledger.tampering import edit, opened
 
 
 @pytest.fixture
@@ -73,5 +73,20 @@ def test_what_was_changed_before_it_was_listed_is_noticed_at_once(path: Path) ->
         ledger.charge(payment(0.1, question=question))
     edit(path, "UPDATE entry SET body = replace(body, '1/10', '1/11') WHERE seq = 2")
     with pytest.raises(LedgerDamaged, match="entry 2 of the ledger does not match its hash"):
+        ledger.history()
+    ledger.close()
+
+
+@pytest.mark.parametrize("gone", [3, 4])
+def test_a_charge_that_was_taken_out_before_it_was_listed_is_missed(path: Path, gone: int) -> None:
+    ledger = open_ledger(path)
+    for question in range(3):
+        ledger.charge(payment(0.1, question=question))
+    removed = "DROP TRIGGER no_delete", f"DELETE FROM entry WHERE seq = {gone}"
+    with opened(path) as connection:
+        trigger = connection.execute("SELECT sql FROM sqlite_master WHERE name = 'no_delete'").fetchone()[0]
+        for statement in (*removed, trigger):
+            connection.execute(statement)
+    with pytest.raises(LedgerDamaged):
         ledger.history()
     ledger.close()

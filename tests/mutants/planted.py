@@ -561,8 +561,8 @@ PLANTED = (
     Mutant(
         "layout-not-verified",
         "ledger/chain.py",
-        "                is_laid_out(self._connect(), str(self.path))\n",
-        "",
+        "                is_laid_out(self._connect(), str(self.path))\n                found",
+        "                found",
         "verifying an open ledger does not notice a trigger that was planted in it",
         (LAYOUT + "::test_verifying_an_open_ledger_compares_the_layout",),
     ),
@@ -806,8 +806,8 @@ PLANTED = (
     Mutant(
         "switched-off-and-paid",
         "ledger/ledger.py",
-        "            payment.demand_allowed()\n            total,",
-        "            total,",
+        "            payment.demand_allowed()\n            entry",
+        "            entry",
         "what is refused is paid for first",
         (ALLOW,),
     ),

@@ -319,6 +319,9 @@ def test_prices_are_those_of_characters() -> None:
     assert all(each.price for each in FUNCTIONS.values() if "text" in (*each.takes, each.gives))
     ways: Any = ("starts", "ends", "contains")
     assert {searched(Matches(way, NOTE, "%_")) for way in ways} == {work.SEARCHED}
-    assert searched(Matches("like", NOTE, "a%")) == searched(Matches("like", NOTE, "_%b")) == work.SEARCHED
+    assert searched(Matches("like", NOTE, "a%")) == searched(Matches("like", NOTE, "_b")) == work.SEARCHED
+    assert searched(Matches("like", NOTE, "_%b")) == work.TRIED
+    with pytest.raises(ValueError, match="pattern"):
+        Matches("like", NOTE, "_%" + "b" * 190 + "c%")
     assert searched(Matches("like", NOTE, "a%b_c")) == 3 * work.TRIED
     assert NODE * MOST_NODES < MOST_WORK

@@ -39,6 +39,8 @@ SAMPLES: dict[str, tuple[Any, ...]] = {
     "refused_because": ("INTERVAL", "dates are not moved", "Write the day: DATE '2024-01-31'."),
     "function_unknown": ("MEDAIN", ["MEDIAN", "ABS"], ["ABS", "ROUND"]),
     "distinct_of_several": (["zip", "sex"],),
+    "allow_unknown": ("aditive", ["additive", "ranks"]),
+    "allow_unusable": (),
     "not_in_answer": ("age", ["sex", "n"]),
     "sorted_by_computed": ("n / 2", ["sex", "n"]),
     "argument_wrong": ("ROUND", "whole numbers"),

@@ -115,7 +115,7 @@ def test_a_charge_from_before_is_not_drawn_any_more(tmp_path: Path, monkeypatch:
 
 def test_the_gate_stays_shut_whoever_has_a_receipt(tmp_path: Path) -> None:
     with opened(tmp_path, without("additive")) as session:
-        certified = session._prepare(QUESTIONS["additive"], SPEND).certified
+        certified = session._prepare(QUESTIONS["additive"], SPEND).planned[0].certified
         with pytest.raises(Refused, match="switched"):
             release(certified, Receipt(1, certified.digest), [(400,)], session._entropy)
 

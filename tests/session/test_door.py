@@ -47,7 +47,7 @@ def steps(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     for name in ("found", "charge", "draw", "store", "fail", "interrupt"):
         monkeypatch.setattr(Ledger, name, noted(name, getattr(Ledger, name)))
-    for name in ("look", "release"):
+    for name in ("look_at_all", "release"):
         monkeypatch.setattr(door, name, noted(name, getattr(door, name)))
     slot, tick = DuckDBEngine.slot, door.leaving_at_a_tick
     monkeypatch.setattr(DuckDBEngine, "slot", lambda engine: inside("slot", slot(engine)))
@@ -58,7 +58,7 @@ def steps(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def test_a_question_takes_a_slot_pays_looks_and_is_kept(open_crowd: Open, steps: list[str]) -> None:
     session = open_crowd()
     session.ask(COUNT, spend=0.5)
-    assert steps == ["found", "slot", "charge", "tick", "look", "release", "store", "end of tick", "end of slot"]
+    assert steps == ["found", "slot", "charge", "tick", "look_at_all", "release", "store", "end of tick", "end of slot"]
 
 
 def test_questions_that_are_paid_together_are_all_looked_at_before_one_is_released(
@@ -66,7 +66,7 @@ def test_questions_that_are_paid_together_are_all_looked_at_before_one_is_releas
 ) -> None:
     session = open_crowd()
     session.ask_all([COUNT, BY_SEX], spend=0.5)
-    assert steps[:-2] == ["found", "slot", "charge", "tick", "look", "look", "release", "release", "store"]
+    assert steps[:-2] == ["found", "slot", "charge", "tick", "look_at_all", "release", "release", "store"]
     assert kinds(session) == ["open", "charge", "release"]
 
 
@@ -80,10 +80,10 @@ def test_a_stored_answer_needs_no_slot(open_crowd: Open, steps: list[str]) -> No
 
 def test_a_failure_is_kept_inside_its_tick(open_crowd: Open, steps: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     session = open_crowd()
-    monkeypatch.setattr(session._engine, "run", broken_by(EngineFailed("it failed.")))
+    monkeypatch.setattr(session._engine, "rows", broken_by(EngineFailed("it failed.")))
     with pytest.raises(EngineFailed):
         session.ask(COUNT, spend=0.5)
-    assert steps[:6] == ["found", "slot", "charge", "tick", "look", "fail"]
+    assert steps[:6] == ["found", "slot", "charge", "tick", "look_at_all", "fail"]
     assert kinds(session) == ["open", "charge", "failure"]
 
 
@@ -101,7 +101,7 @@ def test_a_look_that_was_interrupted_is_resumed_three_times(
     """Nothing was shown; but each try tells how long it took. Then it has failed, also for whoever comes later."""
     session = open_crowd()
     with monkeypatch.context() as broken:
-        broken.setattr(session._engine, "run", broken_by(error))
+        broken.setattr(session._engine, "rows", broken_by(error))
         for tries in range(1, MOST_RESUMED + 2):
             with pytest.raises(type(error)):
                 session.ask(COUNT, spend=0.5)
@@ -118,7 +118,7 @@ def test_a_look_that_was_interrupted_is_resumed_three_times(
 def test_after_an_interruption_the_charge_is_resumed(open_crowd: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     session = open_crowd()
     with monkeypatch.context() as broken:
-        broken.setattr(session._engine, "run", broken_by(KeyboardInterrupt()))
+        broken.setattr(session._engine, "rows", broken_by(KeyboardInterrupt()))
         with pytest.raises(KeyboardInterrupt):
             session.ask(COUNT, spend=0.5)
     answer = session.ask(COUNT, spend=0.5)
@@ -149,7 +149,7 @@ def test_where_not_even_the_interruption_can_be_kept_the_first_error_is_told(
 ) -> None:
     session = open_crowd()
     with monkeypatch.context() as broken:
-        broken.setattr(session._engine, "run", broken_by(KeyboardInterrupt()))
+        broken.setattr(session._engine, "rows", broken_by(KeyboardInterrupt()))
         broken.setattr(Ledger, "interrupt", broken_by(LedgerDamaged("the disk is full")))
         with pytest.raises(KeyboardInterrupt):
             session.ask(COUNT, spend=0.5)
@@ -159,8 +159,9 @@ def test_where_not_even_the_interruption_can_be_kept_the_first_error_is_told(
 
 def test_what_explain_shows_is_what_the_engine_is_told(open_crowd: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     session, told = open_crowd(), []
-    run = session._engine.run
-    monkeypatch.setattr(session._engine, "run", lambda sql: told.append(sql) or run(sql))
+    rows = session._engine.rows
+    asked = lambda queries: told.extend(query.sql for query in queries) or rows(queries)  # noqa: E731
+    monkeypatch.setattr(session._engine, "rows", asked)
     shown = session.explain(BY_SEX, spend=0.5).sql
     session.ask(BY_SEX, spend=0.5)
     assert ";\n".join(told) == shown
@@ -189,7 +190,7 @@ def test_a_draw_is_looked_at_released_and_kept_as_a_question_is(open_crowd: Open
         "slot",
         "draw",
         "tick",
-        "look",
+        "look_at_all",
         "release",
         "store",
         "end of tick",
@@ -201,3 +202,21 @@ def test_a_draw_is_looked_at_released_and_kept_as_a_question_is(open_crowd: Open
     with pytest.raises(UsageError, match="no envelope of yours"):
         door.answer(session._ledger, drawn(session, 3, Fraction(1, 3)), session._engine, SystemEntropy())
     assert session.budget.spent.epsilon == 1
+
+
+def test_data_that_changed_while_a_question_waited_is_not_paid_for(
+    open_crowd: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = open_crowd()
+    states = iter(["v1", "v2"])
+    monkeypatch.setattr(session._engine, "version", lambda: next(states))
+    with pytest.raises(UsageError, match="the data changed while the question waited"):
+        session.ask(COUNT, spend=0.5)
+    assert kinds(session) == ["open"]
+
+
+def test_whose_session_it_is_cannot_be_changed(open_crowd: Open) -> None:
+    session = open_crowd()
+    for name in ("analyst", "schema"):
+        with pytest.raises(AttributeError):
+            setattr(session, name, "press")

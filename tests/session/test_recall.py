@@ -61,7 +61,7 @@ def test_it_needs_no_engine_and_no_unchanged_data(
     session = open_crowd()
     answer = session.ask(QUESTIONS[0], spend=0.5)
     later = open_crowd(crowd.slice(0, 10), unit=sf.Person("user_id", max_rows=7, max_groups=3))
-    for name in ("run", "counts", "version"):
+    for name in ("run", "rows", "version"):
         monkeypatch.setattr(later._engine, name, lambda *_: pytest.fail("the engine was asked"))
     (recalled,) = later.recall(answer.receipt)
     assert isinstance(recalled, sf.Answer)
@@ -84,7 +84,7 @@ def test_only_the_own_answers_are_recalled(open_crowd: Open, monkeypatch: pytest
     def failing(_: str) -> None:
         raise EngineFailed("it failed.")
 
-    monkeypatch.setattr(session._engine, "run", failing)
+    monkeypatch.setattr(session._engine, "rows", failing)
     with pytest.raises(EngineFailed):
         session.ask(QUESTIONS[0], spend=0.25)
     with pytest.raises(EngineFailed, match=r"it failed\."):

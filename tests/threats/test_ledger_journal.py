@@ -266,7 +266,7 @@ def test_an_anchor_that_vanished_is_written_back_on_every_way_out(
     path, anchor = tmp_path / "a.ledger", default_anchor(tmp_path / "a.ledger")
     ledger = open_ledger(path)
     ledger.charge(payment())
-    ledger._chain.close()
+    ledger.records.chain.close()
     before = anchor.read_bytes()
 
     def vanish() -> None:
@@ -289,5 +289,5 @@ def test_an_anchor_that_vanishes_while_the_ledger_is_read_is_written_back(tmp_pa
     with closing(open_ledger(path)) as ledger:
         before = anchor.read_bytes()
         with pytest.raises(LedgerDamaged, match="no longer knew"):
-            ledger._anchor.check(lambda: (anchor.unlink(), ledger._reader.read())[1], "a.ledger")
+            ledger.records.anchor.check(lambda: (anchor.unlink(), ledger.records.reader.read())[1], "a.ledger")
         assert anchor.read_bytes() == before

@@ -13,7 +13,16 @@ from sfumato.schema.numbers import exact, exact_positive, shown, whole
 PURE = ("laplace", "geometric", "randomised_response", "pure", "exponential", "permute_and_flip")
 LATTICE = ("geometric", "discrete_gaussian")
 MECHANISMS = (*PURE, "gaussian", "discrete_gaussian", "zcdp", "approximate")
-RECORDED = ("discrete_laplace", "discrete_gaussian", "exponential", "permute_and_flip", "bounded_sum")
+RANKS = ("rank_choice", "rank_flip")
+RECORDED = (
+    "discrete_laplace",
+    "discrete_gaussian",
+    "exponential",
+    "permute_and_flip",
+    "bounded_sum",
+    "key_selection",
+    *RANKS,
+)
 ALIASES = {"discrete_laplace": "geometric", "randomized_response": "randomised_response"}
 FIRST = {"gaussian": "sigma", "discrete_gaussian": "sigma", "zcdp": "rho"}
 
@@ -152,7 +161,10 @@ def _recorded(record: Mapping[str, str]) -> Event:
     name = record.get("mechanism")
     if name not in RECORDED:
         raise event_unknown(str(name), RECORDED)
+    if name in RANKS:
+        return _of_ranks(record)
     needed: dict[str, tuple[str, ...]] = {
+        "key_selection": ("epsilon", "delta"),
         "discrete_laplace": ("sensitivity", "scale"),
         "discrete_gaussian": ("sensitivity", "variance"),
     }
@@ -175,10 +187,31 @@ def _recorded(record: Mapping[str, str]) -> Event:
         case "exponential" if second:
             # ε is for all of the sensitivity in one group; of a row it is ε over it.
             return Event("zcdp", _up((first / second[0]) ** 2 * second[1] / 8))
+        case "key_selection":
+            return Event("approximate", first, second[0])
         case "bounded_sum":
             return Event("zcdp" if "rho" in record else "pure", _up(first) if "rho" in record else first)
         case _:
             return Event(name, first)
+
+
+def _of_ranks(record: Mapping[str, str]) -> Event:
+    """Quantiles: an estimate and two bars at each depth, each an exponential choice or (flip) permute-and-flip.
+
+    Of choices their zCDP; of permute-and-flip, which is used in pure ε alone, the sum of all ε.
+    """
+    try:
+        estimates, bars = ([Fraction(one) for one in record[part].split(", ")] for part in ("estimates", "bars"))
+        rows = Fraction(record["rows"])
+        squared = Fraction(record.get("rows_squared", rows**2))
+    except (AttributeError, KeyError, ValueError, TypeError, ZeroDivisionError):
+        raise event_malformed(f"this record of {record['mechanism']}") from None
+    if min(*estimates, *bars, rows, squared) <= 0:
+        raise event_malformed(f"this record of {record['mechanism']}")
+    if record["mechanism"] == "rank_flip":
+        return Event("pure", sum(estimates, Fraction(0)) + 2 * sum(bars, Fraction(0)))
+    squares = sum(epsilon**2 for epsilon in estimates) + 2 * sum(epsilon**2 for epsilon in bars)
+    return Event("zcdp", _up(squared / rows**2 * squares / 8))
 
 
 def _up(value: Fraction) -> Fraction:

@@ -178,4 +178,5 @@ def _labels(frame: Any, unit: Unit) -> list[Any]:
         return list(range(len(frame)))
     if unit.id not in frame:
         raise UsageError(f'the table has no column "{unit.id}".', "Name the column that says who a row is about.")
-    return [None if value is None or value != value else value for value in frame[unit.id].tolist()]
+    absent = frame[unit.id].isna().tolist()
+    return [None if gone else value for value, gone in zip(frame[unit.id].tolist(), absent, strict=True)]

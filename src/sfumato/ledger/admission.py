@@ -3,7 +3,7 @@
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 
-from sfumato.errors import BudgetExceeded, over_budget, over_key_budget
+from sfumato.errors import BudgetExceeded, over_budget, over_key_budget, plan_refused
 from sfumato.kernel.cost import Cost
 from sfumato.ledger.book import Book
 from sfumato.ledger.limits import ROUNDING
@@ -20,6 +20,8 @@ def totals(book: Book, analyst: str) -> Totals:
 
 def admit(book: Book, terms: Terms, analyst: str, *, cost: Cost, spend: Fraction) -> Totals:
     """The totals after this charge, or BudgetExceeded."""
+    if cost.currency != terms.currency or cost.amount <= 0 or cost.delta < 0:
+        raise plan_refused(f"it is not paid in {terms.currency}, or costs nothing")
     total, analyst_total, delta_total = totals(book, analyst)
     left, _, _ = _left(book, analyst, terms)
     if cost.amount > left or delta_total + cost.delta > terms.pot:

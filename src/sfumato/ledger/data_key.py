@@ -1,13 +1,14 @@
 """The key under which a ledger names the state of the data: beside the anchor, never in the ledger.
 
 A name without a key could be tried out: whoever reads a ledger and guesses a table, or one person's row of it, would
-find the guess confirmed. With the key lost, earlier answers are not found again, and nothing else happens.
+find the guess confirmed. With the key lost, earlier answers and envelopes are not found again.
 """
 
 import hmac
 import json
 import os
 import secrets
+import stat
 from pathlib import Path
 
 from sfumato.errors import ledger_unwritable
@@ -31,13 +32,23 @@ def key_beside(anchor: Path) -> bytes:
     if not os.path.lexists(place):
         _make(place)
     try:
-        content = place.read_bytes()
-        key = bytes.fromhex(content.decode("ascii"))
+        key = bytes.fromhex(_content(place).decode("ascii"))
     except (OSError, ValueError):
         raise key_unreadable(str(place)) from None
     if len(key) != KEY_BYTES:
         raise key_unreadable(str(place))
     return key
+
+
+def _content(place: Path) -> bytes:
+    """Of a file that lies there itself: no link is followed, and nobody is waited for."""
+    descriptor = os.open(place, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError
+        return os.read(descriptor, 4 * KEY_BYTES)
+    finally:
+        os.close(descriptor)
 
 
 def keyed(key: bytes, *said: str | int) -> str:

@@ -18,7 +18,7 @@ class InForce:
 
     def __init__(self, records: Records, policy: Budget) -> None:
         self._records, self.policy = records, policy
-        self._agreed = False
+        self._agreed_at: int | None = None  # the entry whose limit policy and ledger agreed on
 
     def terms(self, book: Book) -> Terms:
         """Those of the limit in force, or UsageError."""
@@ -40,10 +40,13 @@ class InForce:
             pen.append("limit", {"when": when, "mark": mark, **said})
 
     def _is_agreed(self, book: Book) -> bool:
-        if book.limit == self.policy:
-            self._agreed = True
+        """Once both agreed, only a marked change is followed, also one back to what the policy says."""
+        if self._agreed_at == book.limit_at:
             return True
-        return self._agreed and self._is_marked(book)
+        agreed = book.limit == self.policy if self._agreed_at is None else self._is_marked(book)
+        if agreed:
+            self._agreed_at = book.limit_at
+        return agreed
 
     def _is_marked(self, book: Book) -> bool:
         """The mark is of this place in the chain: none can be copied from elsewhere."""

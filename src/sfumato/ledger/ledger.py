@@ -107,6 +107,7 @@ class Ledger:
                 else self.records.proven(book, known)
             )
             demand(sealing.was_paid_by(entry), entry.seq, OTHERWISE)
+            self._demand_within(book, sealing)
         return Sealed(entry.seq, sealing.cost, entry.content["seed"])
 
     def draw(self, draw: Draw) -> Receipt | Stored:
@@ -126,6 +127,7 @@ class Ledger:
             known = self._known(book, draw)
             if known is not None:
                 return self._bought(book, known, draw) or self._resumed(book, known, draw)
+            self._demand_within(book, draw)
             used, delta_used = envelope.used + draw.cost.amount, envelope.delta_used + draw.cost.delta
             if used > envelope.amount or delta_used > envelope.delta or draw.cost.currency != sealed["currency"]:
                 raise envelope_empty(draw.envelope)
@@ -259,12 +261,19 @@ class Ledger:
 
     def _resumed(self, book: Book, known: int, paid: Payment | Draw) -> Receipt:
         """Nothing was kept, so nothing was shown."""
-        terms = self._in_force.terms(book)
-        if not is_within(book, paid.analyst, terms):
-            spend = paid.spend if isinstance(paid, Payment) else paid.cost.amount
-            raise exceeded(book, terms, paid.analyst, cost=paid.cost, spend=spend)
+        self._demand_within(book, paid)
         paid.demand_allowed()
         return _receipt(known, paid)
+
+    def _demand_within(self, book: Book, paid: Payment | Draw | Sealing) -> None:
+        """What was charged before buys something now only while all charges are within the limits of now.
+
+        A charge may have been written by anybody, between two limits that were written with it.
+        """
+        terms = self._in_force.terms(book)
+        if not is_within(book, paid.analyst, terms):
+            spend = paid.cost.amount if isinstance(paid, Draw) else paid.spend
+            raise exceeded(book, terms, paid.analyst, cost=paid.cost, spend=spend)
 
     def _kept(self, book: Book, charge: int, paid: Payment | Draw) -> Stored:
         kept = self.records.proven(book, book.releases[charge])

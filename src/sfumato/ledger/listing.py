@@ -11,7 +11,8 @@ from sfumato.ledger.history import Charge, history_line
 class History:
     """The charges of one ledger, each read once.
 
-    Claim: every line was made of an entry that is in the book; what was read before is not read again.
+    Claim: every line was made of an entry that is in the book, and none of the book is left out; what was read before
+    is not read again.
     """
 
     def __init__(self) -> None:
@@ -23,9 +24,11 @@ class History:
         for entry in entries(self._read + 1):
             if entry.seq > book.seq:
                 break
-            if not book.proves(entry):
-                raise ledger_broken(entry.seq)
+            if entry.seq != self._read + 1 or not book.proves(entry):
+                raise ledger_broken(self._read + 1)
             if entry.kind == "charge":
                 self._lines.append(history_line(entry, entry.content))
             self._read = entry.seq
+        if self._read != book.seq:
+            raise ledger_broken(self._read + 1)
         return self._lines

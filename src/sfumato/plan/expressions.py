@@ -188,15 +188,15 @@ class OneOf:
 def fits(pattern: str) -> bool:
     """Whether to look for a pattern takes a time that grows with the length of a text, and little with its own.
 
-    With _ behind a % an engine tries the rest of the pattern at every place of the text, so that is to be short; with _
-    behind a second % it would go back and forth, or build thousands of states.
+    With _ anywhere an engine tries what follows a % at every place of the text, so that is to be short; with a second %
+    it would go back and forth, or build thousands of states.
     """
     short = len(pattern) <= LONGEST_PATTERN and pattern.count("%") + pattern.count("_") <= MOST_WILDCARDS
     _, moving, rest = pattern.rstrip("%").partition("%")
     return (
         short
         and ("_" not in pattern or "%" not in rest)
-        and (not moving or "_" not in rest or len(rest) <= LONGEST_TRIED)
+        and (not moving or "_" not in pattern or len(rest) <= LONGEST_TRIED)
     )
 
 

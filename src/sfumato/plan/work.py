@@ -261,6 +261,6 @@ class Scale:
 def searched(node: Matches) -> int:
     """Nanoseconds a character of a text in which a pattern is looked for."""
     _, moving, rest = node.pattern.partition("%")
-    if node.kind != "like" or "_" not in rest:
+    if node.kind != "like" or "_" not in node.pattern or not moving:
         return SEARCHED
-    return TRIED * len(rest) if moving else SEARCHED  # what holds a _ is tried at every place
+    return TRIED * max(1, len(rest))  # with a _ anywhere, what follows a % is tried at every place

@@ -3,7 +3,7 @@
 Nothing here touches data or budget. What it certifies is paid for and answered by `sfumato.door`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -14,6 +14,7 @@ from sfumato.kernel.cost import Cost
 from sfumato.ledger.entry import Entry
 from sfumato.ledger.payment import Asking
 from sfumato.ledger.terms import Terms
+from sfumato.ledger.typed import fraction
 from sfumato.query.after import After
 from sfumato.query.allocate import allocate
 from sfumato.query.bind import BoundQuestion, bind
@@ -47,7 +48,10 @@ class Planned:
 
 def planned(question: str, schema: Schema, price: Cost, key_delta: Fraction = Fraction(0)) -> Planned:
     """What a question measures with all of this price; `key_delta` is for discovering keys, if it does."""
-    bound = bind(parse(question), schema)
+    return _planned(question, bind(parse(question), schema), schema, price, key_delta)
+
+
+def _planned(question: str, bound: BoundQuestion, schema: Schema, price: Cost, key_delta: Fraction) -> Planned:
     draft = rewrite(bound)
     plan = allocate(bound, draft, schema, price, key_delta)
     return Planned(question, bound, draft, certify(plan, schema, price.currency))
@@ -77,15 +81,21 @@ class Prepared:
         return Asking(texts, self.price.amount, self.key_delta)
 
 
-def prepared(questions: Sequence[str], schema: Schema, terms: Terms, spend: GivenNumber | Spend | None) -> Prepared:
+def prepared(
+    questions: Sequence[str], schema: Schema, read_terms: Callable[[], Terms], spend: GivenNumber | Spend | None
+) -> Prepared:
+    """What cannot be asked at all is refused before the ledger is read for its terms."""
     if spend is None:
         raise missing_argument("spend", "spend=0.5")
     wanted = spend if isinstance(spend, Spend) else Spend(spend)
+    bound = [bind(parse(question), schema) for question in questions]
+    terms = read_terms()
     whole, key_delta = terms.price(wanted.epsilon), terms.for_keys(wanted.delta)
 
     def among(many: int) -> tuple[Planned, ...]:
         part = Cost(whole.currency, whole.amount / many)
-        return tuple(planned(question, schema, part, key_delta) for question in questions)
+        both = zip(questions, bound, strict=True)
+        return tuple(_planned(question, one, schema, part, key_delta) for question, one in both)
 
     found = among(len(questions))
     different = len({one.certified.digest for one in found})
@@ -104,9 +114,9 @@ def planned_again(charge: Entry, schema: Schema) -> tuple[Planned, ...] | None:
     said = charge.content
     try:
         texts, many = [str(text) for text in said["sql"]], int(said["together"])
-        price = Cost(said["currency"], Fraction(said["price"]) / many)
+        price = Cost(said["currency"], fraction(said["price"]) / many)
         found = tuple(
-            planned(text, _with_caps(schema, said["caps"]), price, Fraction(said["key_delta"])) for text in texts
+            planned(text, _with_caps(schema, said["caps"]), price, fraction(said["key_delta"])) for text in texts
         )
     except (KeyError, TypeError, ValueError, ArithmeticError, SfumatoError):
         return None

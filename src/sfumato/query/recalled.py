@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+from sfumato.errors import ledger_broken
 from sfumato.kernel.gate import Group, Release, ReleasedRows
 from sfumato.ledger.entry import Entry
 from sfumato.visible import visible
@@ -42,4 +43,6 @@ class Kept:
 
 def kept(charge: Entry, release: Release, when: str) -> Kept:
     """Needs: a charge that a book has taken."""
-    return Kept(charge.seq, when, tuple(charge.content.get("sql", ())), release.values, release.groups)
+    if release.groups is not None and len(release.groups) != len(release.values):
+        raise ledger_broken(charge.seq)  # somebody has written it; no gate makes such a release
+    return Kept(charge.seq, when, tuple(map(str, charge.content.get("sql", ()))), release.values, release.groups)

@@ -14,8 +14,11 @@ LOADED = "sfumato_beside_"
 def load_beside(connection: Connection, schema: Schema) -> list[Copied | Scanned]:
     """Load the other private tables like the first. Lookups are copied, so that their keys stay unique."""
     found: list[Copied | Scanned] = []
+    loaded_as = LOADED
+    while any(name.casefold().startswith(loaded_as) for name in (schema.table, *schema.tables, *schema.lookups)):
+        loaded_as += "_"
     for number, name in enumerate((*schema.tables, *schema.lookups)):
-        internal = f"{LOADED}{number}"
+        internal = f"{loaded_as}{number}"
         if name in schema.tables:
             own = schema.of_table(name)
             found.append(load(connection, schema.tables[name].source, Schema(internal, own.unit, own.columns)))
