@@ -12,6 +12,7 @@ from sqlglot import TokenType
 
 from sfumato.errors import Refused, UsageError
 from sfumato.plan.expressions import AllOf, AnyOf, Column, Comparison, Not, Number
+from sfumato.query import sql
 from sfumato.query.question import Question
 from sfumato.query.sql import LONGEST, MOST_CALLS, parse
 from sfumato.query.sql_expressions import DEEPEST
@@ -40,6 +41,12 @@ def test_a_question_is_a_text(text: object) -> None:
 def test_an_empty_text_is_refused(text: str) -> None:
     with pytest.raises(Refused, match=r"it is empty|it is not a SELECT|must be one statement"):
         parse(text)
+
+
+@pytest.fixture(autouse=True)
+def never_asked_before() -> None:
+    """What was parsed once is remembered: here the parser is broken on purpose."""
+    sql._parsed.cache_clear()
 
 
 def test_whatever_the_tokenizer_raises_the_text_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

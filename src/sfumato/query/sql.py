@@ -72,15 +72,20 @@ def parse(text: str) -> Question:
     """
     if not isinstance(text, str):
         raise question_not_text(type(text).__name__)
-    return _parsed(text)
+    return _parsed(text)[0]
+
+
+def rewritten(text: str) -> str:
+    """A question as the parser would write it; whether that asks the same is for the caller to see."""
+    return _parsed(text)[1].sql(comments=False)
 
 
 @lru_cache(maxsize=256)  # a question is explained, asked, written back and asked again
-def _parsed(text: str) -> Question:
+def _parsed(text: str) -> tuple[Question, exp.Select]:
     try:
         select = _statement(text)
         with_plain_names(select)
-        return _question(select)
+        return _question(select), select
     except RecursionError:
         raise too_deep(DEEPEST) from None
 

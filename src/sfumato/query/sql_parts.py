@@ -12,7 +12,7 @@ from sqlglot import exp, tokenize
 
 from sfumato.errors import Refused, too_deep
 from sfumato.query.question import Question, SelectedCall
-from sfumato.query.sql import one_statement, parse
+from sfumato.query.sql import one_statement, parse, rewritten
 from sfumato.query.sql_expressions import DEEPEST
 from sfumato.query.wordings import part_not_text, part_refused
 
@@ -70,7 +70,7 @@ def written_back(text: str) -> str:
     Needs: a text that `parse` takes.
     """
     meant = _meaning(parse(text))
-    for written in (one_statement(text).sql(comments=False), " ".join(words(text))):
+    for written in (rewritten(text), " ".join(words(text))):
         try:
             if _meaning(parse(written)) == meant:
                 return written
