@@ -647,18 +647,17 @@ def test_times_out_of_range_are_missing_in_frames_and_refuse_files_before_any_qu
 
 def test_values_are_chosen_by_their_number_and_not_by_its_width(tmp_path: Path) -> None:
     """Of a person's values those with the smallest hashes count: a wider column may not change them."""
-    who, values = [i // 6 for i in range(60)], [-(i * 7 % 40) for i in range(60)]
+    who, values = [i // 10 for i in range(400)], [-(i * 7 % 50) for i in range(400)]
     found = []
-    for kind, more in ((pa.int8(), -3), (pa.int32(), -100_000), (pa.int64(), -(2**40))):
+    for kind, more in ((pa.int8(), -60), (pa.int32(), -100_000), (pa.int64(), -(2**40))):
         path = tmp_path / f"{kind}.parquet"
         pyarrow.parquet.write_table(pa.table({"who": [*who, 99], "x": pa.array([*values, more], kind)}), path)
         columns: dict[str, Declared] = {"x": Int(-50, 0)}
-        unit = Person("who", max_rows=2)
-        question = ("SELECT BIN(x, 10) AS b, COUNT(DISTINCT x) AS n FROM data GROUP BY BIN(x, 10)",)
+        unit = Person("who", max_rows=1)
+        question = ("SELECT COUNT(DISTINCT x) AS n FROM data WHERE x >= -50",)  # without the one who is odd
         [(_, integers_found, _)] = answered(path, tmp_path / f"{kind}.ledger", unit, columns, question)
         found.append(integers_found[0])
-    for one in found[1:]:
-        assert np.abs(np.subtract(found[0], one)).sum() <= 2 * 2
+    assert found[0] == found[1] == found[2]
 
 
 def test_computed_columns_of_sqlite_are_refused(tmp_path: Path) -> None:

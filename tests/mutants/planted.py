@@ -292,7 +292,7 @@ PLANTED = (
         "is_laid_out(connection, str(self.path))  # it may",
         "# it may",
         "what is planted in the file while a session is open acts in it",
-        (LAYOUT + "::test_a_trigger_planted_while_a_session_is_open_is_refused",),
+        (LAYOUT + "::test_a_trigger_planted_after_the_first_look_is_refused_inside_the_transaction",),
     ),
     Mutant(
         "charge-not-read-back",

@@ -36,7 +36,7 @@ LANGUAGE = (
         "return inner if otherwise is None else (*inner, otherwise)",
         "return inner",
         "an identifier behind ELSE is compared and grouped by, and certify does not see it",
-        (CERTIFY,),
+        (CERTIFY, NODES),
     ),
     Mutant(
         "year-of-anything",

@@ -26,6 +26,7 @@ from sfumato.plan.expressions import (
     Number,
     OneOf,
     String,
+    parts,
 )
 from sfumato.plan.lattice import Lattice
 from sfumato.plan.nodes import (
@@ -331,3 +332,9 @@ def test_a_digest_is_the_one_that_ledgers_keep() -> None:
     kept = Plan("people", Person("user_id", 2), None, (), (Measure(CountRows(), "laplace", Fraction(1, 2)),))
     assert PLAN_LANGUAGE == 2
     assert kept.digest() == "162dfd65c761b81302cdbc54437978478fe73579943a7f619d9caf2694d9d3c1"
+
+
+def test_an_expression_shows_all_its_branches() -> None:
+    case = Case(((TEST, Column("then")),), Column("otherwise"))
+    assert {Column("then"), Column("otherwise")} <= set(parts(case))
+    assert Column("then") in parts(Case(((TEST, Column("then")),), None))

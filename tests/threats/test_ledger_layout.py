@@ -227,3 +227,14 @@ def test_a_trigger_planted_while_a_session_is_open_is_refused(folder: Path, monk
         with monkeypatch.context() as twin:
             without_layout(twin)
             assert session.ask(question(1), spend=SPEND).cached
+
+
+def test_a_trigger_planted_after_the_first_look_is_refused_inside_the_transaction(folder: Path) -> None:
+    """The last look is taken with the write lock held: nobody can plant anything behind it."""
+    with session_on(folder) as session:
+        planted_deleting(ledger_of(folder))
+        with (
+            pytest.raises(LedgerDamaged, match="is not laid out like a ledger"),
+            session._ledger.records.chain.transaction(),
+        ):
+            pytest.fail("nothing may be written")
