@@ -73,6 +73,16 @@ def test_ids_are_texts_in_all_tables(kept: Any) -> None:
     opened.close()
 
 
+def test_ids_that_are_numbers_meet_ids_that_are_texts() -> None:
+    """As numbers they would be compared by a cast, which fails on the row that is none."""
+    people = pa.table({"who": ["1", "x", "02"], "code": ["a", "b", None]})
+    visits = sf.Table(pa.table({"who": [1, 2, 2], "cost": [1.0] * 3}), {"cost": sf.Float(0, 9)})
+    schema = Schema("people", PERSON, COLUMNS, tables={"visits": visits})
+    opened = DuckDBEngine(people, schema)
+    assert len(opened.run("SELECT 1 FROM people JOIN visits ON people.who = visits.who")) == 1
+    opened.close()
+
+
 def test_the_version_covers_every_table(tmp_path: Path) -> None:
     def version(areas: Any, visits: Any) -> str:
         tables = {"visits": sf.Table(visits, {"cost": sf.Float(0, 9)})}

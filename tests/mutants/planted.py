@@ -964,7 +964,7 @@ PLANTED = (
         "if column is None and schema.tables:",
         "if column is None and not schema.tables:",
         "one odd id in a table makes everybody's ids in another one different from theirs, or nobody's",
-        (CELLS + "::test_ids_of_one_table_do_not_change_those_of_another",),
+        ("tests/engines/test_further_tables.py::test_ids_are_texts_in_all_tables",),
     ),
     Mutant(
         "numbers-hashed-by-width",
