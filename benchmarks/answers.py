@@ -69,14 +69,18 @@ def _engine(path: Path, folder: Path) -> Report:
 
 
 def _running_totals() -> Report:
-    """In zCDP, noise of one ρ: the root strategy as it is drawn, the binary tree by its variance."""
+    """In zCDP, noise of one ρ: the root strategy with the noise as it is drawn, the binary tree by its variance.
+
+    Draws are independent, so their mean square and the matrix tell the error of all totals to 0.1 %; totals of a few
+    thousand runs, which move together, would tell it to 0.5 %.
+    """
     report = Report("running totals (CDF) of 1,024 cells: error against a binary tree with least squares")
     size, rho = 1024, Fraction(1, 2)
     strategy = Strategy("roots", size)
     noise = DiscreteGaussian.for_rho(rho, l2_squared=strategy.spread_squared)
     matrix = running_totals(strategy)
-    drawn = noise.draw(10_000 * size, SystemEntropy()).reshape(10_000, size).astype(np.float64)
-    ours = float(np.sqrt(((drawn @ matrix.T) ** 2).mean()))
+    drawn = noise.draw(10_000 * size, SystemEntropy()).astype(np.float64)
+    ours = float(np.sqrt((drawn**2).mean() * (matrix**2).sum(axis=1).mean()))
     levels = [np.kron(np.eye(size // width), np.ones(width)) for width in (2**i for i in range(11))]
     tree = np.concatenate(levels)
     inverse = np.cumsum(np.linalg.solve(tree.T @ tree, tree.T), axis=0)

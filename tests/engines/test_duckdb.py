@@ -10,6 +10,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -19,6 +20,7 @@ import pyarrow.dataset
 import pyarrow.parquet
 import pytest
 
+from sfumato.engines.duckdb.dialect import DUCKDB
 from sfumato.engines.duckdb.engine import DuckDBEngine, describe
 from sfumato.engines.sql.counting import MOST_ADDED_UP
 from sfumato.engines.sql.expressions import LARGEST_INTEGER
@@ -851,3 +853,20 @@ def test_a_real_value_a_few_steps_beyond_its_bounds_is_clamped_to_them(lower: in
             engine = DuckDBEngine(pa.table({"x": [value]}), schema)
             assert arrange(plan, engine.run(sql_of(plan, schema))) == [(end,)], (value, steps)
             engine.close()
+
+
+def test_a_double_of_the_emitter_is_that_double_to_the_last_bit() -> None:
+    """Bounds and factors of a lattice among them: one that is read as its neighbour moves the clamp."""
+    generator = np.random.default_rng(5)
+    patterns = generator.integers(0, 1 << 63, 20_000, dtype=np.uint64)
+    any_double = [float(x) for x in patterns.view(np.float64) if np.isfinite(x)]
+    close = [n + d for n in (0.1, 0.5, 1.0, 1e15, 2.0**53, 2e5) for d in (0.0, np.spacing(n), -np.spacing(n))]
+    edges = [5e-324, 2.2250738585072014e-308, 1.7976931348623157e308, 0.0, -0.0, float("inf"), -float("inf")]
+    values = [*any_double, *(-x for x in any_double[:1000]), *map(float, close), *edges]
+    connection = duckdb.connect()
+    for start in range(0, len(values), 500):
+        some = values[start : start + 500]
+        written = ", ".join(DUCKDB.double(value) for value in some)
+        ((found, kinds),) = connection.execute(f"SELECT [{written}], typeof({DUCKDB.double(some[0])})").fetchall()
+        assert np.array(found).tobytes() == np.array(some).tobytes()
+        assert kinds == "DOUBLE"

@@ -264,15 +264,15 @@ def test_a_session_answers_and_fails_at_ticks(
 ) -> None:
     """However long the engine takes, only the tick it fell into can be seen from outside."""
     session, left = open_crowd(budget=sf.Budget(10**6)), []
-    real = DuckDBEngine._fetch
+    real = DuckDBEngine._run
 
-    def working(self: DuckDBEngine, sql: str, fetch: Any) -> Any:
+    def working(self: DuckDBEngine, sql: str) -> Any:
         clock.now = start + elapsed
         if ending is not None:
             raise ending
-        return real(self, sql, fetch)
+        return real(self, sql)
 
-    monkeypatch.setattr(DuckDBEngine, "_fetch", working)
+    monkeypatch.setattr(DuckDBEngine, "_run", working)
     for elapsed in (1, 4_999_999, 5_000_001, 5_050_000, 3 * 10**9, 3 * 10**9 + 1):
         start = clock.now
         with suppress(EngineFailed, KeyboardInterrupt):

@@ -194,6 +194,14 @@ LANGUAGE = (
         (ENGINES + "::test_a_table_with_everything_in_it_gives_the_integers_of_the_reference",),
     ),
     Mutant(
+        "bounds-with-fewer-digits",
+        "engines/duckdb/dialect.py",
+        "digits = repr(value)",
+        'digits = f"{value:.15g}"',
+        "a bound is read as another double than the lattice was made for: values between the two are not clamped",
+        (DUCKDB + "::test_a_double_of_the_emitter_is_that_double_to_the_last_bit",),
+    ),
+    Mutant(
         "rows-for-units",
         "engines/arrange.py",
         "units = np.array([int(row[-1]) for row in results[0]], dtype=np.int64)",

@@ -1,11 +1,14 @@
 """DuckDB's words for the leaves of `engines.sql.dialect`."""
 
+import re
 from collections.abc import Sequence
 from fractions import Fraction
 
 from sfumato.engines.sql.dialect import DatePart
 from sfumato.engines.sql.phrases import quoted, text
 from sfumato.plan.expressions import ArithmeticOperator
+
+PLAIN = re.compile(r"[0-9]+(\.[0-9]+)?(e[+-][0-9]+)?")  # no sign, no infinity, no NaN
 
 
 class DuckDBDialect:
@@ -30,7 +33,11 @@ class DuckDBDialect:
         return text(string)
 
     def double(self, value: float) -> str:
-        return f"CAST('{value!r}' AS DOUBLE)"
+        # With an exponent a number is read as the nearest DOUBLE; a CAST is worked out anew for each question.
+        digits = repr(value)
+        if PLAIN.fullmatch(digits):
+            return digits if "e" in digits else f"{digits}e0"
+        return f"CAST('{digits}' AS DOUBLE)"
 
     def huge(self, value: int) -> str:
         return f"CAST({value} AS HUGEINT)"

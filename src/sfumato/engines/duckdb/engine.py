@@ -3,12 +3,12 @@
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
 from threading import Lock
-from typing import Any, TypeVar
+from typing import Any
 from weakref import finalize
 
 import duckdb
@@ -30,8 +30,8 @@ from sfumato.schema.table import Schema
 
 __all__ = ["DuckDBEngine", "describe"]
 
-Fetched = TypeVar("Fetched")
-
+# Whatever the cause, one text.
+FAILURES = (duckdb.Error, RuntimeError, MemoryError)
 # Statistics of a file leave out NaN: a rewrite that trusts them takes NaN for a number, or not, depending on the other
 # rows (docs/decisions/0005-statistics-and-nan.md). A filter inside the scan skips blocks of rows where nobody fits: one
 # person would decide how long a question takes (docs/decisions/0008-the-time-of-a-question.md).
@@ -99,21 +99,21 @@ class DuckDBEngine:
         Claim: all see the state that `version` named last. Proof: one transaction for what is copied, and files that
         are scanned in place are the same before and after; a directory with a file more is another state.
         """
-        with self._one_at_a_time, self._one_state():
-            return [self._cells(one.sql) if one.cells else self._fetch(one.sql, _fetch_all) for one in queries]
+        with self._one_at_a_time, self._one_state(), self._in_time():
+            return [self._cells(one.sql) if one.cells else _fetch_all(self._run(one.sql)) for one in queries]
 
     def run(self, sql: str) -> list[tuple[Any, ...]]:
         """The rows of one query by itself, whatever state the data are in: not for answers."""
-        with self._one_at_a_time:
-            return self._fetch(sql, _fetch_all)
+        with self._one_at_a_time, self._in_time():
+            return _fetch_all(self._run(sql))
 
     @contextmanager
     def kept(self, source: Source, schema: Schema) -> Iterator[str | None]:
         """A copy of the rows of a source, under a name that no other copy has, dropped at the end."""
         name = f"{KEPT}{next(self._kept)}"
         rows = write_source(source, schema, self.dialect)
-        with self._one_at_a_time, self._one_state(commit=True):
-            self._fetch(f"CREATE TEMP TABLE {name} AS SELECT * FROM {rows} AS t", _fetch_all)
+        with self._one_at_a_time, self._one_state(commit=True), self._in_time():
+            _fetch_all(self._run(f"CREATE TEMP TABLE {name} AS SELECT * FROM {rows} AS t"))
         try:
             yield name
         finally:
@@ -123,7 +123,10 @@ class DuckDBEngine:
     @contextmanager
     def _one_state(self, *, commit: bool = False) -> Iterator[None]:
         self._check_state()
-        self._fetch("BEGIN TRANSACTION", _fetch_all)
+        try:
+            self._run("BEGIN TRANSACTION")
+        except FAILURES:
+            raise engine_failed() from None
         done = "ROLLBACK"
         try:
             yield
@@ -140,15 +143,20 @@ class DuckDBEngine:
     def _cells(self, sql: str) -> Numbers:
         """Numbers of cells and how many rows each has: an array, because there may be many."""
         whole = f"SELECT CAST(g AS BIGINT) AS g, CAST(m0 AS BIGINT) AS m0 FROM (\n{sql}) AS cells"
-        columns = self._fetch(whole, lambda result: result.fetchnumpy())
+        columns = self._run(whole).fetchnumpy()
         return np.column_stack([columns["g"], columns["m0"]])
 
-    def _fetch(self, sql: str, fetch: Callable[[duckdb.DuckDBPyConnection], Fetched]) -> Fetched:
+    @contextmanager
+    def _in_time(self) -> Iterator[None]:
+        """So many seconds for all of it; neither for the begin nor for the end of a transaction, which must be told."""
         try:
             with at_most(self._limits.seconds, self._connection):
-                return fetch(self._connection.execute(sql))
-        except (duckdb.Error, RuntimeError, MemoryError):
+                yield
+        except FAILURES:
             raise engine_failed() from None
+
+    def _run(self, sql: str) -> duckdb.DuckDBPyConnection:
+        return self._connection.execute(sql)
 
     def close(self) -> None:
         self._closed = True
