@@ -80,3 +80,13 @@ def test_an_open_quote_and_a_fitting_cell_far_below_are_read_as_one(tmp_path: Pa
     fitting = b'31,"\n5,Ulm"\n'
     assert rows(tmp_path, HEADER, OTHERS, fitting) == MANY + 1
     assert rows(tmp_path, HEADER, b'30,"Ulm\n', OTHERS, fitting) == 2
+
+
+@pytest.mark.parametrize("border", [8_000_000, 16_000_000])
+def test_a_cell_in_quotes_is_one_wherever_in_a_file_it_stands(border: int, tmp_path: Path) -> None:
+    """Readers that share a file among them begin at such bytes, and one would begin inside the quotes."""
+    cell = b'41,"line one\nline two, and more\nline three, and more, of it\nbye"\n'
+    filler, before = b"40," + b"x" * 150 + b"\n", border - 15 - len(HEADER)
+    many, left = divmod(before, len(filler))
+    first = b"40," + b"x" * (left - 4) + b"\n" if left >= 4 else b"\n" * left
+    assert rows(tmp_path, HEADER, first, filler * many, cell, filler * 1000) == (left >= 4) + many + 1 + 1000

@@ -134,6 +134,22 @@ TABLES = (
         (TYPES + "::test_one_moment_with_nanoseconds_changes_no_other",),
     ),
     Mutant(
+        "zoned-times-without-an-end",
+        "engines/duckdb/canonical.py",
+        """    if physical == "TIMESTAMPTZ_NS":""",
+        """    if physical in ZONED:""",
+        "one moment near the end of its type makes every question about its column fail, paid for",
+        (TYPES + "::test_no_end_of_a_type_makes_a_question_fail",),
+    ),
+    Mutant(
+        "lines-behind-an-open-quote",
+        "engines/duckdb/sources.py",
+        "            if many != rows_by_quotes(path, separator):\n",
+        "            if many == 0:\n",
+        "one line with an open quote hides all lines behind it, and nobody says so",
+        ("tests/engines/test_odd_lines.py::test_one_such_line_refuses_the_file_wherever_it_stands",),
+    ),
+    Mutant(
         "unknown-types-missing",
         "engines/duckdb/canonical.py",
         "        if not is_known(physical[name]):\n",

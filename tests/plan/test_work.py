@@ -232,7 +232,7 @@ def nested(name: Any, value: Any, depth: int) -> Any:
 
 
 JOINED = call("CONCAT", *[NOTE] * 16)
-UPPERS = nested("UPPER", JOINED, 12)
+UPPERS = nested("UPPER", JOINED, 6)
 TOO_MUCH: dict[str, Plan] = {
     "roots of numbers": plan_of(where=IsNull(nested("SQRT", WHOLE, 12))),
     "nullif": plan_of(where=IsNull(nested("NULLIF", WHOLE, 12))),

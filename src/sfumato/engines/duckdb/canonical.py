@@ -17,7 +17,7 @@ REAL = {"FLOAT", "DOUBLE"}
 MOMENTS = {"TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS"}
 # Read by the clock of UTC, whatever clock this machine has.
 ZONED = {"TIMESTAMP WITH TIME ZONE": "TIMESTAMP", "TIMESTAMPTZ_NS": "TIMESTAMP_NS"}
-ALIKE = {"BOOLEAN", "VARCHAR", "JSON", "BLOB", "UUID", "DATE", "UHUGEINT", "BIGNUM", '"NULL"'}
+ALIKE = {"BOOLEAN", "VARCHAR", "JSON", "BLOB", "UUID", "DATE", "UHUGEINT", '"NULL"'}
 WITH_A_TEXT = {*WHOLE, *REAL, *MOMENTS, *ZONED, *ALIKE}
 BEGIN_WITH_A_TEXT = ("DECIMAL(", "ENUM(")
 # Of these every cell is missing: no text that one row alone decides, or one that each library writes in its own way.
@@ -92,7 +92,7 @@ def _canonical(name: str, column: Declared | None, physical: str) -> str:
     in different types.
     """
     if physical in ZONED:
-        name, physical = f"({name} AT TIME ZONE 'UTC')", ZONED[physical]
+        name, physical = _by_utc(name, physical), ZONED[physical]
     match column:
         case None:
             return _id(name, physical)
@@ -116,6 +116,15 @@ def _canonical(name: str, column: Declared | None, physical: str) -> str:
             return _no_longer(_text(name, physical), longest)
         case _:
             return _no_longer(_text(name, physical), LONGEST_TEXT)
+
+
+def _by_utc(name: str, physical: str) -> str:
+    """The clock's time. Near the ends of its type there is none, and a question that asked for it would fail."""
+    by_utc = f"{name} AT TIME ZONE 'UTC'"
+    if physical == "TIMESTAMPTZ_NS":  # ends in years where there always is one
+        return f"({by_utc})"
+    first, last = "TIMESTAMPTZ '0001-01-01 00:00:00+00'", "TIMESTAMPTZ '9999-12-31 23:59:59.999999+00'"
+    return f"(CASE WHEN {name} BETWEEN {first} AND {last} THEN {by_utc} END)"
 
 
 def _day(name: str, physical: str) -> str:

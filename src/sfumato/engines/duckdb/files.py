@@ -119,3 +119,12 @@ def header(path: Path) -> tuple[str, list[str]]:
     if len({name.casefold() for name in names}) < len(names):
         raise file_unreadable(path.name, "two columns have the same name")
     return separator, names
+
+
+def rows_by_quotes(path: Path, separator: str) -> int | None:
+    """How many rows follow the header, empty lines aside, as Python counts them; None where a quote stays open."""
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as lines:
+            return sum(1 for row in csv.reader(lines, delimiter=separator, strict=True) if row) - 1
+    except (UnicodeDecodeError, csv.Error):
+        return None

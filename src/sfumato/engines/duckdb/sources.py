@@ -7,7 +7,16 @@ import duckdb
 
 from sfumato.engines.duckdb import sqlite
 from sfumato.engines.duckdb.canonical import declared_columns, id_of_unit
-from sfumato.engines.duckdb.files import BYTE_ORDER_MARK, beginning, folder, header, one_file, source_kind, state
+from sfumato.engines.duckdb.files import (
+    BYTE_ORDER_MARK,
+    beginning,
+    folder,
+    header,
+    one_file,
+    rows_by_quotes,
+    source_kind,
+    state,
+)
 from sfumato.engines.duckdb.frames import typed, unlike_any
 from sfumato.engines.duckdb.in_place import ATTACHED, Scanned, attach, duckdb_file, parquet_files, reading, same_columns
 from sfumato.engines.duckdb.tables import Connection, Copied, create, fingerprint, unreadable
@@ -44,20 +53,35 @@ def load(connection: Connection, source: object, schema: Schema, source_table: s
 
 
 def _csv(connection: Connection, path: Path, schema: Schema) -> Copied:
-    """As texts first: a cast inside the reader would fail where TRY_CAST gives NULL."""
+    """As texts first: a cast inside the reader would fail where TRY_CAST gives NULL.
+
+    Readers that share a file begin at fixed bytes. One that begins inside a cell in quotes refuses the file; then a
+    single one reads it. That one would drop an open quote with all lines after it, so rows are counted besides.
+    """
     separator, names = header(path)
     columns = ", ".join(f"{text(name)}: 'VARCHAR'" for name in names)
-    try:
-        if names:
-            connection.execute(
-                f"CREATE TABLE {RAW} AS SELECT * FROM read_csv({text(str(path))}, auto_detect = false, header = true, "
-                f"delim = {text(separator)}, quote = '\"', escape = '\"', columns = {{{columns}}}, "
-                "strict_mode = true, null_padding = false, ignore_errors = false)"
-            )
-        else:
-            connection.execute(f"CREATE TABLE {RAW} (nothing INTEGER)")
-    except duckdb.Error as error:
-        raise unreadable(path.name, error) from None
+
+    def read(how: str) -> None:
+        connection.execute(
+            f"CREATE OR REPLACE TABLE {RAW} AS SELECT * FROM read_csv({text(str(path))}, auto_detect = false, "
+            f"header = true, delim = {text(separator)}, quote = '\"', escape = '\"', columns = {{{columns}}}, "
+            f"strict_mode = true, null_padding = false, ignore_errors = false, parallel = {how})"
+        )
+
+    if names:
+        try:
+            read("true")
+        except duckdb.Error as error:
+            refused = unreadable(path.name, error)
+            try:
+                read("false")
+            except duckdb.Error:
+                raise refused from None
+            ((many,),) = connection.execute(f"SELECT COUNT(*) FROM {RAW}").fetchall()
+            if many != rows_by_quotes(path, separator):
+                raise refused from None
+    else:
+        connection.execute(f"CREATE TABLE {RAW} (nothing INTEGER)")
     create(connection, "TABLE", RAW, schema, path.name)
     connection.execute(f"DROP TABLE {RAW}")
     return Copied(state(path))
