@@ -65,7 +65,7 @@ LANGUAGE = (
     Mutant(
         "capitals-for-nothing",
         "plan/functions.py",
-        '"in capitals", price=12)',
+        '"in capitals", price=24)',
         '"in capitals", price=0)',
         "a row with a thousand letters beyond ASCII takes seconds longer: the time tells that it is there",
         (WORK,),

@@ -31,7 +31,7 @@ from sfumato.schema.table import Schema
 __all__ = ["DuckDBEngine", "describe"]
 
 # Whatever the cause, one text.
-FAILURES = (duckdb.Error, RuntimeError, MemoryError)
+OF_THE_ENGINE = (duckdb.Error, RuntimeError, MemoryError)
 # Statistics of a file leave out NaN: a rewrite that trusts them takes NaN for a number, or not, depending on the other
 # rows (docs/decisions/0005-statistics-and-nan.md). A filter inside the scan skips blocks of rows where nobody fits: one
 # person would decide how long a question takes (docs/decisions/0008-the-time-of-a-question.md).
@@ -125,7 +125,7 @@ class DuckDBEngine:
         self._check_state()
         try:
             self._run("BEGIN TRANSACTION")
-        except FAILURES:
+        except OF_THE_ENGINE:
             raise engine_failed() from None
         done = "ROLLBACK"
         try:
@@ -152,7 +152,7 @@ class DuckDBEngine:
         try:
             with at_most(self._limits.seconds, self._connection):
                 yield
-        except FAILURES:
+        except OF_THE_ENGINE:
             raise engine_failed() from None
 
     def _run(self, sql: str) -> duckdb.DuckDBPyConnection:
