@@ -13,12 +13,12 @@ import numpy as np
 import sfumato as sf
 from benchmarks.measure import Report, medians
 from benchmarks.people import people
+from sfumato.answers.cells import running_totals
 from sfumato.engines.duckdb.dialect import DUCKDB
 from sfumato.engines.sql.counting import emit
 from sfumato.kernel.entropy import SystemEntropy
 from sfumato.kernel.mechanisms.additive import DiscreteGaussian
 from sfumato.kernel.mechanisms.running import Strategy
-from sfumato.query.lines import running_totals
 from tests.tables import adult
 
 ROWS = 10_000_000

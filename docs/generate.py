@@ -25,12 +25,12 @@ import sfumato
 from docs.ring import write_ring
 from docs.wordings import wordings_page
 from sfumato import errors
+from sfumato.answers.explain import Explanation, Step
+from sfumato.answers.recalled import Kept
 from sfumato.cli.main import COMMANDS, app
 from sfumato.ledger.balance import Balance
 from sfumato.ledger.history import Charge
 from sfumato.ledger.terms import Amount
-from sfumato.query.explain import Explanation, Step
-from sfumato.query.recalled import Kept
 
 REFERENCE = Path(__file__).parent / "reference"
 MADE = "<!-- Written by `python -m docs.generate`. Change the code, then run it again. -->"

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sfumato import accounting, anonymise, attacks, audit, datasets, errors, geo, local, noise
+    from sfumato.answers.answer import Answer
     from sfumato.protected import Protected, protect
     from sfumato.protected import open_policy as open
-    from sfumato.query.finish import Answer
     from sfumato.schema.budget import Budget, Spend
     from sfumato.schema.columns import Category, Date, Float, Identifier, Int, Text
     from sfumato.schema.limits import Limits
@@ -53,7 +53,7 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Answer": "sfumato.query.finish",
+    "Answer": "sfumato.answers.answer",
     "Budget": "sfumato.schema.budget",
     "Category": "sfumato.schema.columns",
     "Date": "sfumato.schema.columns",

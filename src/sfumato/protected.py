@@ -7,12 +7,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from sfumato.answers.repeat import named_sources, opening_policy, opening_table
 from sfumato.engines.open import open_engine
 from sfumato.engines.protocol import Engine
 from sfumato.errors import ledger_needed
 from sfumato.ledger.history import Charge, Line
 from sfumato.ledger.ledger import Ledger
-from sfumato.query.script import named_sources, opening_policy, opening_table
 from sfumato.schema.allow import FAMILIES, check_allowed
 from sfumato.schema.budget import Budget
 from sfumato.schema.columns import Declared

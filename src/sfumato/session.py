@@ -5,6 +5,13 @@ from fractions import Fraction
 from types import TracebackType
 from typing import Self
 
+from sfumato.answers.answer import CONFIDENCE, Answer, check_confidence, finish
+from sfumato.answers.builder import Builder
+from sfumato.answers.clipping_scan import Scan, check_points, public_range, scanned
+from sfumato.answers.explain import Explanation, explain
+from sfumato.answers.recalled import Kept, kept
+from sfumato.answers.repeat import Repeat
+from sfumato.answers.spending import error_of, spend_for
 from sfumato.door import answer, written
 from sfumato.engines.protocol import Engine
 from sfumato.engines.sql.phrases import quoted
@@ -18,14 +25,7 @@ from sfumato.ledger.payment import Payment
 from sfumato.ledger.typed import fraction
 from sfumato.plan.expressions import Column as NamedColumn
 from sfumato.query.bind_expressions import resolve
-from sfumato.query.builder import Builder
-from sfumato.query.explain import Explanation, explain
-from sfumato.query.finish import CONFIDENCE, Answer, check_confidence, finish
 from sfumato.query.planned import Prepared, planned_again, prepared
-from sfumato.query.recalled import Kept, kept
-from sfumato.query.scan import Scan, check_points, public_range, scanned
-from sfumato.query.script import Repeat
-from sfumato.query.spending import error_of, spend_for
 from sfumato.schema.budget import Spend
 from sfumato.schema.given import LONGEST_NAME, check_analyst, check_kind
 from sfumato.schema.numbers import GivenNumber

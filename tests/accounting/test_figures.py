@@ -10,7 +10,7 @@ import pytest
 from sfumato.accounting import draw_belief, draw_composition, draw_deviations, draw_worlds, gaussian_sigma
 from sfumato.errors import MissingExtra, UsageError
 from sfumato.plots import accounting as plots
-from sfumato.plots.accounting import Chart, Line, Panel, interactive
+from sfumato.plots.charts import Chart, Line, Panel, interactive
 
 CHART = Chart(
     "A title with $1 & <b>", [Panel("one", "so <it> is", "x", "y", [Line("$a$ <i>", [1, 2, 3], [1.0, None, 2.0])])]

@@ -11,7 +11,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.attacks import floating_point, looping_geometric, membership, textbook_laplace, timing
-from sfumato.attacks.floats import reachable
+from sfumato.attacks.floating_point import reachable
 from sfumato.attacks.shows import Case
 from sfumato.errors import UsageError
 from sfumato.simulate import Simulator

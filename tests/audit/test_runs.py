@@ -9,13 +9,13 @@ import pytest
 import sfumato.geo as geo
 import sfumato.noise as noise
 from sfumato.audit import places, runs, trustless, twins
+from sfumato.audit.catalogue import AGGREGATES, MECHANISMS, Subject, aggregates
 from sfumato.audit.channels import every_channel
 from sfumato.audit.replay import QUESTIONS, every_question
-from sfumato.audit.shelf import AGGREGATES, MECHANISMS, Subject, aggregates
 from sfumato.cli.main import run
 from sfumato.engines.duckdb.dialect import DUCKDB
-from sfumato.local.make import FREQUENCIES, WAYS
 from sfumato.local.numbers import LAWS
+from sfumato.local.protocols import FREQUENCIES, WAYS
 from sfumato.plan.counting import countings
 from sfumato.plan.nodes import Aggregate
 from tests.contract.test_mechanisms import NO_MECHANISMS

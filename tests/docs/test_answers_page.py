@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 import sfumato as sf
-from sfumato.query.builder import Builder
+from sfumato.answers.builder import Builder
 
 PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "answers.md").read_text(encoding="utf-8")
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from docs.audit import END, PAGE, START, table
 
 from sfumato.audit import trustless
+from sfumato.audit.catalogue import MECHANISMS, aggregates
 from sfumato.audit.runs import by_law
-from sfumato.audit.shelf import MECHANISMS, aggregates
 from sfumato.audit.twins import subjects
 from tests.architecture.ring import FILES
 

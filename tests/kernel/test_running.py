@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from sfumato.answers.cells import running_totals
 from sfumato.kernel.mechanisms import running
 from sfumato.kernel.mechanisms.running import FINENESS, FLAT, MOST_RUNNING, Strategy
-from sfumato.query.lines import running_totals
 from tests.kernel.laws import mutant
 
 SIZES = [1, 2, 3, 16, 31, 32, 33, 100, 128, 256, 257, 1024]

@@ -10,7 +10,7 @@ import pytest
 
 from sfumato.local import attributes, chance, hashing, numbers, rappor, response, subset, unary
 from sfumato.local.chance import Ratio
-from sfumato.noise.odds import Odds
+from sfumato.noise.coins import Odds
 from tests.entropy import ChoiceTape, every_choice
 from tests.kernel.laws import PRECISE, decimal, exp_minus
 

@@ -10,7 +10,7 @@ from scipy import stats
 
 import sfumato as sf
 from sfumato.local.estimate import consistent
-from sfumato.local.fields import Field
+from sfumato.local.finite_fields import Field
 from sfumato.local.frequency import choices
 from sfumato.local.hashing import Hashing
 from sfumato.local.oracle import variance

@@ -9,7 +9,7 @@ import pytest
 
 from sfumato.errors import UsageError
 from sfumato.noise import analytic_gaussian_deviation, draw_densities, draw_errors
-from sfumato.plots.accounting import Line, Panel, interactive
+from sfumato.plots.charts import Line, Panel, interactive
 from tests.entropy import SeededEntropy
 
 

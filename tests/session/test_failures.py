@@ -12,11 +12,11 @@ import pyarrow.parquet
 import pytest
 
 import sfumato as sf
+from sfumato.answers.answer import Answer
 from sfumato.errors import BudgetExceeded, DataUnreadable, EngineFailed, LedgerDamaged, UsageError
 from sfumato.kernel.gate import Release
 from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.payment import Payment
-from sfumato.query.finish import Answer
 from tests.ledger.payments import in_child
 
 Open = Callable[..., sf.Session]

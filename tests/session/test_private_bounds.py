@@ -13,11 +13,11 @@ import pytest
 from typer.testing import CliRunner
 
 import sfumato as sf
+from sfumato.answers.found_bounds import noise_of
 from sfumato.cli.ask import Format, _rendered
 from sfumato.cli.init import app as init
 from sfumato.errors import Refused, UsageError
 from sfumato.kernel.mechanisms.additive import Additive, DiscreteLaplace
-from sfumato.query.found import noise_of
 from sfumato.schema.policy import load_policy
 from tests.plots.reading import read
 

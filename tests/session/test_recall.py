@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 import sfumato as sf
+from sfumato.answers.recalled import Kept
 from sfumato.errors import EngineFailed, UsageError
 from sfumato.query.planned import planned_again
-from sfumato.query.recalled import Kept
 from sfumato.query.sql import parse
 from sfumato.query.sql_parts import _meaning, written_back
 

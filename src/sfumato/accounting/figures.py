@@ -8,7 +8,7 @@ from sfumato.accounting.belief import highest_rate, membership_advantage, poster
 from sfumato.accounting.bounds import DESCRIPTIONS, Bounds, Events, compose
 from sfumato.accounting.events import Plan, plan
 from sfumato.accounting.planning import deviations
-from sfumato.plots.accounting import Band, Chart, Line, Mark, Panel
+from sfumato.plots.charts import Band, Chart, Line, Mark, Panel
 from sfumato.schema.numbers import GivenNumber, exact_positive, shown, whole
 
 POINTS = 24

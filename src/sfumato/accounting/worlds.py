@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from math import erfc, exp, log, pi, sqrt
 
 from sfumato.accounting.gaussian import gaussian_sigma
-from sfumato.plots.accounting import Chart, Line, Mark, Panel
+from sfumato.plots.charts import Chart, Line, Mark, Panel
 from sfumato.schema.numbers import GivenNumber, exact, exact_positive, shown
 
 POINTS = 120

@@ -24,22 +24,22 @@ promised epsilon allows. `table_desk` and `session_desk` answer the same questio
 session; `demonstrate` runs one attack on a bare table, an older protection and differential privacy.
 """
 
-from sfumato.attacks.average import averaging
-from sfumato.attacks.clock import looping_geometric, timing
+from sfumato.attacks.averaging import averaging
 from sfumato.attacks.denoise import denoise_additive, denoise_multiplicative, input_output
 from sfumato.attacks.desk import session_desk, table_desk
-from sfumato.attacks.difference import differencing
+from sfumato.attacks.differencing import differencing
 from sfumato.attacks.diversity import background_knowledge, homogeneity, skewness
-from sfumato.attacks.floats import floating_point, textbook_laplace
-from sfumato.attacks.intersect import intersection
-from sfumato.attacks.link import linking
+from sfumato.attacks.floating_point import floating_point, textbook_laplace
+from sfumato.attacks.intersection import intersection
+from sfumato.attacks.linking import linking
 from sfumato.attacks.marginals import marginals
-from sfumato.attacks.reconstruct import reconstruction
+from sfumato.attacks.membership import membership
+from sfumato.attacks.reconstruction import reconstruction
 from sfumato.attacks.result import AttackResult
 from sfumato.attacks.rotate import known_distribution, known_sample
 from sfumato.attacks.shows import Demonstration, demonstrate
-from sfumato.attacks.trace import membership
-from sfumato.attacks.track import tracker
+from sfumato.attacks.timing import looping_geometric, timing
+from sfumato.attacks.tracker import tracker
 
 __all__ = [
     "AttackResult",

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sfumato.attacks.answers import finite
+from sfumato.attacks.finite import finite
 from sfumato.attacks.matrices import Floats, brought_back, matrix, positions
 from sfumato.attacks.result import AttackResult
 from sfumato.attacks.wordings import method_unknown, not_positive_numbers, too_few_known

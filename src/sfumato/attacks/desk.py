@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pyarrow as pa
 
-from sfumato.attacks.answers import number_of
+from sfumato.attacks.finite import number_of
 from sfumato.attacks.tabular import as_arrow
 from sfumato.attacks.wordings import set_too_small
 from sfumato.engines.duckdb.engine import DuckDBEngine

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from sfumato.attacks.answers import finite
+from sfumato.attacks.finite import finite
 from sfumato.attacks.groups import Floats, Integers, combined, sensitive_codes
 from sfumato.attacks.promise import most_hits
 from sfumato.attacks.result import AttackResult

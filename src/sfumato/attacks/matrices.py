@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from sfumato.attacks.answers import finite
+from sfumato.attacks.finite import finite
 from sfumato.attacks.promise import most_hits
 from sfumato.attacks.result import AttackResult
 from sfumato.attacks.tabular import as_arrow, need_column

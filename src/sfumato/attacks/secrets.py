@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.attacks.answers import finite
+from sfumato.attacks.finite import finite
 from sfumato.attacks.promise import most_hits
 from sfumato.attacks.result import AttackResult
 from sfumato.attacks.wordings import lengths_differ, too_few_candidates

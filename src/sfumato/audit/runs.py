@@ -5,12 +5,12 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 from sfumato.audit import trustless, twins
+from sfumato.audit.catalogue import MECHANISMS, Subject, aggregates
 from sfumato.audit.channels import every_channel
 from sfumato.audit.events import mechanism
 from sfumato.audit.evidence import FALSE_ALARM, chi_square
 from sfumato.audit.findings import Finding
 from sfumato.audit.replay import every_question
-from sfumato.audit.shelf import MECHANISMS, Subject, aggregates
 
 LAW_DRAWS = 200_000
 Task = tuple[str, Callable[[], list[Finding]]]

@@ -9,8 +9,8 @@ from typing import Any, cast
 import numpy as np
 
 import sfumato.local as local
-from sfumato.audit import laws, places
-from sfumato.audit.shelf import Subject
+from sfumato.audit import laws, positions
+from sfumato.audit.catalogue import Subject
 from sfumato.kernel.entropy import Entropy
 from sfumato.local import packed
 from sfumato.local.hitters import Hitters
@@ -156,5 +156,5 @@ def subjects() -> list[Subject]:
             draws=DRAWS,
             claimed=Fraction(_bloom(FOR_EVER).first_report),
         ),
-        *places.subjects(),
+        *positions.subjects(),
     ]

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 import sfumato.geo as geo
-from sfumato.audit import exact, places, trustless
+from sfumato.audit import exact, positions, trustless
+from sfumato.audit.catalogue import MECHANISMS, Subject, aggregates
 from sfumato.audit.channels import precision, timing
 from sfumato.audit.findings import Finding
 from sfumato.audit.replay import PERSON, Emit, replayed
-from sfumato.audit.shelf import MECHANISMS, Subject, aggregates
 from sfumato.engines.sql.counting import emit
 from sfumato.engines.sql.dialect import Dialect
 from sfumato.geo.privtree import STRUCTURE, scales, split_coins
@@ -30,7 +30,7 @@ SUMMED = "SELECT COUNT(x), SUM(x), AVG(x) FROM t"
 
 
 def _named(name: str) -> Subject:
-    return next(subject for subject in (*MECHANISMS, *places.subjects()) if subject.name == name)
+    return next(subject for subject in (*MECHANISMS, *positions.subjects()) if subject.name == name)
 
 
 def _one_sided(value: int, count: int, price: Fraction, entropy: Entropy) -> Any:
@@ -69,7 +69,7 @@ def _eager_keys(units: int, count: int, price: Fraction, entropy: Entropy) -> An
 def _half_the_noise_of_the_shape(crowd: int, count: int, price: Fraction, entropy: Entropy) -> list[Any]:
     """The shape drawn at twice its share, the counts at theirs."""
     shape, counts = 2 * price * STRUCTURE, price * (1 - STRUCTURE)
-    return places.tree_paths(crowd, count, shape + counts, shape / (shape + counts), entropy)
+    return positions.tree_paths(crowd, count, shape + counts, shape / (shape + counts), entropy)
 
 
 def _without_decay(points: int, count: int, price: Fraction, entropy: Entropy) -> Any:

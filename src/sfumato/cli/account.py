@@ -10,7 +10,7 @@ from typer.core import TyperCommand
 from sfumato import accounting
 from sfumato.accounting.wordings import times_before_mechanism, times_not_whole
 from sfumato.cli.output import Format, as_csv, as_json, as_table, number, working, write
-from sfumato.cli.places import ready
+from sfumato.cli.writable import ready
 
 ARGUMENTS = "sfumato.arguments"
 

@@ -8,13 +8,13 @@ from typing import Annotated, Any
 
 import typer
 
+from sfumato.answers.answer import Answer, check_confidence
+from sfumato.answers.display import MOST_LISTED, beside, ends, listed, long, readable, sentences
 from sfumato.cli.output import as_csv, as_json, as_table, working, write
-from sfumato.cli.places import ready
 from sfumato.cli.spending import settled
+from sfumato.cli.writable import ready
 from sfumato.plots.style import plotly
 from sfumato.protected import open_policy
-from sfumato.query.display import MOST_LISTED, beside, ends, listed, long, readable, sentences
-from sfumato.query.finish import Answer, check_confidence
 from sfumato.session import DEFAULT_ANALYST
 
 app = typer.Typer(add_completion=False)

@@ -12,8 +12,8 @@ from sfumato.attacks.shows import ABOUT, SHOWS, Demonstration, demonstrate
 from sfumato.attacks.shows.pages import COLUMNS, report, save_plot, table
 from sfumato.attacks.wordings import attack_missing
 from sfumato.cli.output import as_csv, as_json, as_table, number, split, write
-from sfumato.cli.places import ready
 from sfumato.cli.progress import progress
+from sfumato.cli.writable import ready
 
 EVERY = "all"
 

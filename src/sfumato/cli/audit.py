@@ -11,7 +11,7 @@ from rich.progress import Progress
 from sfumato.audit.findings import Finding
 from sfumato.audit.runs import tasks, twin_tasks
 from sfumato.cli.output import Format, as_csv, as_json, as_table, write
-from sfumato.cli.places import ready
+from sfumato.cli.writable import ready
 from sfumato.errors import UsageError
 
 app = typer.Typer(add_completion=False)

@@ -5,10 +5,10 @@ from typing import Annotated
 
 import typer
 
+from sfumato.answers.clipping_scan import Scan
 from sfumato.cli.output import Format, as_csv, as_json, as_table, number, working, write
-from sfumato.cli.places import ready
+from sfumato.cli.writable import ready
 from sfumato.protected import open_policy
-from sfumato.query.scan import Scan
 from sfumato.session import DEFAULT_ANALYST
 
 app = typer.Typer(add_completion=False)

@@ -10,8 +10,8 @@ from sfumato.anonymise.tables import read_file
 from sfumato.attacks.comparison import COLUMNS, Comparison
 from sfumato.attacks.comparison import compare as compared
 from sfumato.cli.output import as_csv, as_json, as_table, number, split, write
-from sfumato.cli.places import ready
 from sfumato.cli.progress import progress
+from sfumato.cli.writable import ready
 
 app = typer.Typer(add_completion=False)
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from sfumato.cli.output import as_json, write
-from sfumato.cli.tour import answers, budget, places, private, release, totals, town, trustless
+from sfumato.cli.tour import budget, phone, private, quartiles, release, totals, town, trustless
 from sfumato.cli.tour.files import Files, prepare
 from sfumato.cli.tour.report import report
 from sfumato.cli.tour.stage import GOOD, SOFT, Stage
@@ -62,11 +62,11 @@ def _play(stage: Stage, files: Files, *, rows: int, seed: int) -> dict[str, Any]
         linked = release.play(stage, made, seed=seed)
         differenced = totals.play(stage, made, linked.shown[0])
         told = private.play(stage, made, differenced.pair, files, older=older)
-        answered = answers.play(stage, made, files)
+        answered = quartiles.play(stage, made, files)
         purchases = [*told.purchases, *answered.purchases]
         spent = budget.play(stage, files, differenced.pair, told.counts, purchases, older=older)
         collected = trustless.play(stage, made)
-        traced = places.play(stage, Path(folder))
+        traced = phone.play(stage, Path(folder))
     stage.scene(9, "One page to keep")
     written: dict[str, Any] = {"path": str(files.report), "missing": ""}
     try:

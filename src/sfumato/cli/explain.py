@@ -5,10 +5,10 @@ from typing import Annotated
 
 import typer
 
+from sfumato.answers.answer import CONFIDENCE
 from sfumato.cli.output import Format, as_csv, as_json, write
 from sfumato.cli.spending import settled
 from sfumato.protected import open_policy
-from sfumato.query.finish import CONFIDENCE
 from sfumato.session import DEFAULT_ANALYST
 
 app = typer.Typer(add_completion=False)

@@ -22,7 +22,7 @@ from sfumato.cli.geo_output import (
     vectors_from,
 )
 from sfumato.cli.output import Format, as_csv, as_json, as_table, number, working, write
-from sfumato.cli.places import ready
+from sfumato.cli.writable import ready
 from sfumato.geo.inputs import Reading
 from sfumato.geo.planar import level_of
 from sfumato.geo.wordings import not_a_position

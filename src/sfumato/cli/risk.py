@@ -8,8 +8,8 @@ import typer
 from sfumato import anonymise
 from sfumato.cli.anonymise_output import parts
 from sfumato.cli.output import Format, as_csv, as_json, as_table, number, write
-from sfumato.cli.places import ready
 from sfumato.cli.progress import progress
+from sfumato.cli.writable import ready
 
 SHOWN = 12
 

@@ -12,9 +12,9 @@ from sfumato.geo.earth import Position, distance_m
 from sfumato.geo.figures import draw_comparison, draw_reports, draw_tree
 from sfumato.geo.inputs import read
 from sfumato.geo.metric import Metric, Words, metric, words
-from sfumato.geo.places import Remap, closest, remap
 from sfumato.geo.planar import Planar, planar
 from sfumato.geo.privtree import privtree
+from sfumato.geo.remapping import Remap, closest, remap
 from sfumato.geo.tree import Box, RangeCount, Tree
 
 __all__ = [

@@ -8,7 +8,7 @@ import numpy as np
 from sfumato.geo.compare import Comparison
 from sfumato.geo.earth import Floats
 from sfumato.geo.tree import Box, Tree, as_box
-from sfumato.plots.accounting import Chart, Line, Mark, Panel
+from sfumato.plots.charts import Chart, Line, Mark, Panel
 from sfumato.plots.maps import Dots, Heat, Map
 
 COLOURS = ("fill", "ochre", "rust")

@@ -24,7 +24,7 @@ from sfumato.geo.earth import (
 )
 from sfumato.geo.globe import LEAST_RATE, centres, spherical_laplace
 from sfumato.geo.lattice import planar_geometric
-from sfumato.geo.places import closest
+from sfumato.geo.remapping import closest
 from sfumato.geo.wordings import level_unreadable, noise_too_narrow, noise_too_wide, not_a_position, price_ambiguous
 from sfumato.kernel.entropy import Entropy, SystemEntropy
 from sfumato.schema.numbers import GivenNumber, exact_positive

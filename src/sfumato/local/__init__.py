@@ -6,10 +6,10 @@ operating system's randomness.
 
 from sfumato.local.device import Device
 from sfumato.local.estimate import Estimate
-from sfumato.local.make import attributes, compare, heavy_hitters, load, mean, protocol
 from sfumato.local.mean import MeanEstimate
 from sfumato.local.poison import Poisoning, poison, poisoning
 from sfumato.local.protocol import Client, Protocol, Reports, Server
+from sfumato.local.protocols import attributes, compare, heavy_hitters, load, mean, protocol
 from sfumato.local.shuffle import shuffled
 
 __all__ = [

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.kernel.entropy import Entropy
-from sfumato.noise.odds import Odds
+from sfumato.noise.coins import Odds
 
 Words = npt.NDArray[np.uint64]
 Bytes = npt.NDArray[np.uint8]

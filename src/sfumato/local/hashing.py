@@ -10,7 +10,7 @@ import numpy as np
 
 from sfumato.kernel.entropy import Entropy
 from sfumato.local.chance import Chance, below, coins, odds, value_of
-from sfumato.local.fields import Field, Numbers, sizes
+from sfumato.local.finite_fields import Field, Numbers, sizes
 from sfumato.local.oracle import Codes, Columns, Tally, checked
 
 LARGEST_HISTOGRAM = 1 << 24

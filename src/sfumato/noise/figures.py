@@ -14,7 +14,7 @@ from sfumato.kernel.entropy import Entropy
 from sfumato.noise.accuracy import interval
 from sfumato.noise.classical import analytic_gaussian_deviation
 from sfumato.noise.numeric import geometric
-from sfumato.plots.accounting import Bars, Chart, Line, Panel
+from sfumato.plots.charts import Bars, Chart, Line, Panel
 from sfumato.schema.numbers import GivenNumber, exact, exact_positive, shown, whole
 
 POINTS = 30

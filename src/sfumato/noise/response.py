@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from sfumato.kernel.entropy import Entropy, SystemEntropy
 from sfumato.kernel.mechanisms.protocol import Event
-from sfumato.noise.odds import Odds, uniform_below
+from sfumato.noise.coins import Odds, uniform_below
 from sfumato.noise.wordings import (
     answer_not_boolean,
     answer_unknown,

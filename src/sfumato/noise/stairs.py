@@ -16,8 +16,8 @@ from sfumato.kernel.entropy import Entropy, SystemEntropy
 from sfumato.kernel.mechanisms.protocol import Event
 from sfumato.kernel.samplers import CHUNK, LARGEST_INT64, Integers, geometric
 from sfumato.noise.calibration import Price, _pure
+from sfumato.noise.coins import LARGEST_BOUND, Odds, uniform_below
 from sfumato.noise.grid import Grid
-from sfumato.noise.odds import LARGEST_BOUND, Odds, uniform_below
 from sfumato.noise.values import boxed, real_entries
 from sfumato.noise.wordings import staircase_single
 from sfumato.schema.numbers import GivenNumber, exact_positive

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.errors import UsageError, missing_extra
-from sfumato.plots.accounting import DOTS_AN_INCH
 from sfumato.plots.bars import percent
+from sfumato.plots.charts import DOTS_AN_INCH
 from sfumato.plots.style import FILL, GRID, INK, MIST, RUST, figure, legend_above, percent_ticks, plain, plotly
 from sfumato.visible import visible
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.errors import UsageError, missing_extra
-from sfumato.plots.accounting import COLOURS
+from sfumato.plots.charts import COLOURS
 from sfumato.plots.page import Figure, Section, page, write_page
 from sfumato.plots.style import GRID, INK, figure, legend_above, plain, plotly
 from sfumato.visible import visible

@@ -13,12 +13,13 @@ from sfumato.kernel.certify import MOST_GROUPS
 from sfumato.plan.expressions import Column, Condition, Expression
 from sfumato.plan.nodes import Cells, Key, ListedKey, MostFrequent, OpenKey
 from sfumato.plan.sources import Source
-from sfumato.query.after import After
 from sfumato.query.bind_calls import bind_call
 from sfumato.query.bind_expressions import bind_condition, bind_value, first_column
 from sfumato.query.bind_keys import bind_key
 from sfumato.query.bind_sources import bind_source
-from sfumato.query.question import Bins, BoundCall, Question, SelectedCall, SelectedKey
+from sfumato.query.bound import Bins, BoundCall
+from sfumato.query.ordering import After
+from sfumato.query.question import Question, SelectedCall, SelectedKey
 from sfumato.schema.table import Schema
 
 

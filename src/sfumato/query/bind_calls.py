@@ -27,22 +27,8 @@ from sfumato.plan.nodes import (
 )
 from sfumato.query.bind_expressions import bind_number, bind_value, first_column, value_range
 from sfumato.query.bind_keys import bind_key
-from sfumato.query.question import (
-    Bins,
-    BinsOf,
-    BoundCall,
-    DistinctOf,
-    FoundMean,
-    Mean,
-    MeanOf,
-    ModeOf,
-    Quantile,
-    QuantileOf,
-    SelectedCall,
-    Spread,
-    SpreadOf,
-    SumOf,
-)
+from sfumato.query.bound import Bins, BoundCall, FoundMean, Mean, Quantile, Spread
+from sfumato.query.question import BinsOf, DistinctOf, MeanOf, ModeOf, QuantileOf, SelectedCall, SpreadOf, SumOf
 from sfumato.query.wordings import bounds_lost, date_unbounded, mode_unlisted
 from sfumato.schema.columns import Date, Float, Int
 from sfumato.schema.table import Schema

@@ -22,7 +22,6 @@ from sfumato.plan.sources import (
     derive,
     number_between,
 )
-from sfumato.query.asked import EveryColumn, From, Item, Join, SelectedFold, SelectedValue, SubQuery
 from sfumato.query.bind_calls import WIDEST, lattice_of
 from sfumato.query.bind_expressions import (
     bind_condition,
@@ -33,6 +32,7 @@ from sfumato.query.bind_expressions import (
     value_range,
 )
 from sfumato.query.bind_keys import bind_key
+from sfumato.query.question import EveryColumn, From, Item, Join, SelectedFold, SelectedValue, SubQuery
 from sfumato.query.source_wordings import (
     fold_of_many,
     join_of_kinds,

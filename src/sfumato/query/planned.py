@@ -15,9 +15,9 @@ from sfumato.ledger.entry import Entry
 from sfumato.ledger.payment import Asking
 from sfumato.ledger.terms import Terms
 from sfumato.ledger.typed import fraction
-from sfumato.query.after import After
 from sfumato.query.allocate import allocate
 from sfumato.query.bind import BoundQuestion, bind
+from sfumato.query.ordering import After
 from sfumato.query.rewrite import Draft, OutputColumn, rewrite
 from sfumato.query.sql import parse
 from sfumato.query.sql_parts import written_back

@@ -1,24 +1,13 @@
 """A question as it was asked: names as typed, nothing yet checked against the schema."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from sfumato.plan.expressions import Condition, Expression
-from sfumato.plan.lattice import Lattice
-from sfumato.plan.nodes import (
-    CountDistinct,
-    CountPeople,
-    CountRows,
-    CountValues,
-    Cumulative,
-    Grid,
-    Histogram,
-    MostFrequent,
-    Sum,
-    UnboundedSum,
-)
-from sfumato.query.after import After
-from sfumato.query.asked import From
+from sfumato.plan.expressions import Column, Condition, Expression
+from sfumato.plan.nodes import CountRows, CountValues
+from sfumato.plan.sources import FoldName
+from sfumato.query.ordering import After
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +74,94 @@ class SelectedCall:
     text: str
 
 
+# ---- what stands after FROM
+
+
+@dataclass(frozen=True, slots=True)
+class EveryColumn:
+    """SELECT * in a sub-query."""
+
+
+@dataclass(frozen=True, slots=True)
+class SelectedValue:
+    name: str
+    value: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class SelectedFold:
+    """An aggregate over a person's rows."""
+
+    name: str
+    how: FoldName
+    value: Expression
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class SubQuery:
+    """A SELECT in brackets or under WITH; `size` counts its tables, `depth` the sub-queries one inside another."""
+
+    table: "str | From"
+    where: Condition | None
+    keys: tuple[Column, ...]
+    selected: tuple[EveryColumn | SelectedValue | SelectedFold, ...]
+    size: int
+    depth: int
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A table or a sub-query, and the name it goes by."""
+
+    name: str
+    table: str | SubQuery
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """`left` is a column of what stands before, `right` one of the item; with USING both have the same name."""
+
+    item: Item
+    inner: bool
+    left: Column
+    right: str
+    using: bool
+
+
+@dataclass(frozen=True, slots=True)
+class From:
+    first: Item
+    joins: tuple[Join, ...]
+
+
+def expressions_in(table: str | From) -> Iterator[Expression | Condition | None]:
+    """All that is written in sub-queries."""
+    items = [] if isinstance(table, str) else [table.first, *(join.item for join in table.joins)]
+    for query in (item.table for item in items if isinstance(item.table, SubQuery)):
+        yield query.where
+        yield from (item.value for item in query.selected if not isinstance(item, EveryColumn))
+        yield from expressions_in(query.table)
+
+
+class Scope(str):
+    """What columns may be qualified with: one name or, after joins, several. As a text it is the list of them.
+
+    Columns of several tables keep their qualifier, as in `p.age`.
+    """
+
+    __slots__ = ("names",)
+    names: tuple[str, ...]
+
+    def __new__(cls, *names: str) -> "Scope":
+        scope = super().__new__(cls, ", ".join(names))
+        scope.names = names
+        return scope
+
+    def knows(self, table: str) -> bool:
+        return table.casefold() in {name.casefold() for name in self.names}
+
+
 @dataclass(frozen=True, slots=True)
 class Question:
     table: str | From
@@ -92,62 +169,3 @@ class Question:
     where: Condition | None
     keys: tuple[Expression, ...]
     after: After = field(default_factory=After)
-
-
-@dataclass(frozen=True, slots=True)
-class Mean:
-    """An average whose bounds are known; rewritten into a centred sum and a count."""
-
-    value: Expression
-    lattice: Lattice
-
-
-@dataclass(frozen=True, slots=True)
-class FoundMean:
-    """An average whose bounds are found: a sum and a count."""
-
-    total: UnboundedSum
-    count: CountValues | Histogram
-
-
-@dataclass(frozen=True, slots=True)
-class Spread:
-    """A variance whose bounds are known; rewritten into sums of deviations and of their squares, and a count."""
-
-    value: Expression
-    lattice: Lattice
-    squares: Lattice
-    middle: Fraction
-    sample: bool
-    root: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Quantile:
-    """A quantile on a line of cells; `whole` when values are whole numbers.
-
-    Without bounds the line is one of logarithms: y = ±ln(1 + |x|/step), so that it reaches every magnitude.
-    """
-
-    cells: Grid
-    level: Fraction
-    whole: bool
-    step: Fraction | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Bins:
-    """A histogram or running totals; `whole` when values are whole numbers.
-
-    `upper`: where values end. Of whole numbers the last cell may reach further, because all are equally wide.
-    """
-
-    measured: Histogram | Cumulative
-    whole: bool
-    upper: Fraction
-
-
-Found = UnboundedSum | FoundMean
-BoundCall = (
-    CountRows | CountValues | CountDistinct | CountPeople | Sum | Mean | Spread | Quantile | Bins | MostFrequent | Found
-)

@@ -26,7 +26,7 @@ from sfumato.plan.nodes import (
     UnboundedSum,
 )
 from sfumato.query.bind import BoundAggregate, BoundKey, BoundQuestion
-from sfumato.query.question import Bins, FoundMean, Mean, Quantile, Spread
+from sfumato.query.bound import Bins, FoundMean, Mean, Quantile, Spread
 
 
 @dataclass(frozen=True, slots=True)

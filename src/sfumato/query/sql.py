@@ -13,9 +13,8 @@ from sqlglot import Token, TokenType, exp
 from sfumato.errors import Refused, not_sql, not_supported, too_deep, too_long
 from sfumato.plan.expressions import Column, Condition, Expression, same, size
 from sfumato.plan.functions import FUNCTIONS
-from sfumato.query.after import After, Order
-from sfumato.query.asked import expressions_in
-from sfumato.query.question import Question, SelectedCall, SelectedKey
+from sfumato.query.ordering import After, Order
+from sfumato.query.question import Question, SelectedCall, SelectedKey, expressions_in
 from sfumato.query.source_wordings import too_many_joins
 from sfumato.query.sql_calls import read_call, with_plain_names
 from sfumato.query.sql_expressions import (

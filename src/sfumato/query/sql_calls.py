@@ -7,17 +7,7 @@ from sqlglot import exp
 from sfumato.errors import not_supported
 from sfumato.plan.expressions import Number
 from sfumato.plan.nodes import CountRows, CountValues
-from sfumato.query.question import (
-    BinsOf,
-    Call,
-    DistinctOf,
-    MeanOf,
-    ModeOf,
-    QuantileOf,
-    SelectedCall,
-    SpreadOf,
-    SumOf,
-)
+from sfumato.query.question import BinsOf, Call, DistinctOf, MeanOf, ModeOf, QuantileOf, SelectedCall, SpreadOf, SumOf
 from sfumato.query.sql_expressions import only, read_expression, read_literal, refuse
 from sfumato.query.sql_hints import called as name_of
 from sfumato.query.sql_hints import shown

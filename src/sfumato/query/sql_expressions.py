@@ -33,7 +33,7 @@ from sfumato.plan.expressions import (
     String,
     fits,
 )
-from sfumato.query.asked import Scope
+from sfumato.query.question import Scope
 from sfumato.query.sql_functions import MARKS, NODES, read_bin, read_extract, read_function
 from sfumato.query.sql_hints import refusal, refused_condition, refused_constant, refused_part
 from sfumato.query.wordings import argument_wrong

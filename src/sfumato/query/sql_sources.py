@@ -7,7 +7,7 @@ from sqlglot import exp
 
 from sfumato.plan.expressions import Expression, Number
 from sfumato.plan.sources import FoldName
-from sfumato.query.asked import EveryColumn, From, Item, Join, Scope, SelectedFold, SelectedValue, SubQuery
+from sfumato.query.question import EveryColumn, From, Item, Join, Scope, SelectedFold, SelectedValue, SubQuery
 from sfumato.query.source_wordings import (
     column_unnamed,
     fold_unknown,

@@ -7,10 +7,10 @@ from typing import Any
 import pyarrow as pa
 
 from sfumato.anonymise.search import Progress
-from sfumato.attacks.answers import finite
 from sfumato.attacks.comparison.measure import attacked, query_error
 from sfumato.attacks.comparison.methods import publications
 from sfumato.attacks.comparison.setting import setting
+from sfumato.attacks.finite import finite
 from sfumato.attacks.result import AttackResult
 from sfumato.attacks.shows.scene import Case
 from sfumato.attacks.wordings import nothing_to_attack

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 import pyarrow as pa
 
-from sfumato.attacks.answers import finite
+from sfumato.attacks.finite import finite
 from sfumato.attacks.shows.asking import show_averaging, show_differencing, show_reconstruction, show_tracker
 from sfumato.attacks.shows.perturbing import (
     show_denoise_additive,

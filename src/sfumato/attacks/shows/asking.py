@@ -6,14 +6,14 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from sfumato.attacks.average import averaging
+from sfumato.attacks.averaging import averaging
 from sfumato.attacks.desk import Ask, session_desk, table_desk
-from sfumato.attacks.difference import differencing
+from sfumato.attacks.differencing import differencing
 from sfumato.attacks.matrices import matrix
-from sfumato.attacks.reconstruct import reconstruction
+from sfumato.attacks.reconstruction import reconstruction
 from sfumato.attacks.result import AttackResult
 from sfumato.attacks.shows.scene import BARE, Case, Demonstration, Scene, session_on
-from sfumato.attacks.track import tracker
+from sfumato.attacks.tracker import tracker
 from sfumato.schema.columns import Category, Declared, Float, Int
 
 PERSONS = 60

@@ -9,8 +9,8 @@ import pyarrow as pa
 
 from sfumato.attacks.cover import covering
 from sfumato.attacks.diversity import background_knowledge, homogeneity, skewness
-from sfumato.attacks.intersect import intersection
-from sfumato.attacks.link import linking
+from sfumato.attacks.intersection import intersection
+from sfumato.attacks.linking import linking
 from sfumato.attacks.marginals import marginals
 from sfumato.attacks.result import AttackResult
 from sfumato.attacks.shows.release import binned, general, private_counts

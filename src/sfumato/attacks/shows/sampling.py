@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from sfumato.attacks.clock import looping_geometric, timing
-from sfumato.attacks.floats import Release, floating_point, textbook_laplace
+from sfumato.attacks.floating_point import Release, floating_point, textbook_laplace
+from sfumato.attacks.membership import membership
 from sfumato.attacks.result import AttackResult
 from sfumato.attacks.shows.release import Floats, sums_by_person
 from sfumato.attacks.shows.scene import BARE, Case, Demonstration, Scene, session_on
-from sfumato.attacks.trace import membership
+from sfumato.attacks.timing import looping_geometric, timing
 from sfumato.schema.columns import Declared, Int
 from sfumato.simulate import Simulator
 

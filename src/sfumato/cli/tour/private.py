@@ -7,6 +7,7 @@ from math import exp
 from pathlib import Path
 from statistics import fmean, median
 
+from sfumato.answers.answer import Answer
 from sfumato.attacks import differencing
 from sfumato.cli.tour.copies import copy_ledger
 from sfumato.cli.tour.files import Files
@@ -17,7 +18,6 @@ from sfumato.cli.tour.words import about, dollars
 from sfumato.datasets.variables import EDUCATION
 from sfumato.plots.bars import percent
 from sfumato.protected import Protected, open_policy
-from sfumato.query.finish import Answer
 from sfumato.session import Session
 
 COUNTS = "SELECT education, COUNT(*) AS visits FROM town GROUP BY education"

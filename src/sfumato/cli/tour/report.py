@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from math import exp
 
-from sfumato.cli.tour.answers import SPEND_ON_OCCUPATIONS, SPEND_ON_QUARTILES, Answered
 from sfumato.cli.tour.budget import Spent
 from sfumato.cli.tour.files import Files
 from sfumato.cli.tour.private import LIMIT_OF_MALLORY, Compared, Private, Purchase
+from sfumato.cli.tour.quartiles import SPEND_ON_OCCUPATIONS, SPEND_ON_QUARTILES, Answered
 from sfumato.cli.tour.release import Linked
 from sfumato.cli.tour.totals import Differenced
 from sfumato.cli.tour.town import Facts as TownFacts

@@ -6,9 +6,9 @@ from html import escape
 import pytest
 
 import sfumato as sf
+from sfumato.answers.explain import Explanation, explain
 from sfumato.kernel.widths import error
 from sfumato.ledger.terms import Amount
-from sfumato.query.explain import Explanation, explain
 from sfumato.schema.table import Schema
 from tests.query.asking import COLUMNS, EPSILON, RHO, walk
 

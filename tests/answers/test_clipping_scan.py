@@ -12,12 +12,12 @@ import pytest
 from typer.testing import CliRunner
 
 import sfumato as sf
+from sfumato.answers.clipping_scan import Point, Scan, scanned
 from sfumato.cli.bounds import app
 from sfumato.errors import BudgetExceeded, UsageError
 from sfumato.kernel.mechanisms.additive import DiscreteLaplace
 from sfumato.kernel.widths import deviation
 from sfumato.ledger.terms import Amount
-from sfumato.query.scan import Point, Scan, scanned
 from tests.plots.reading import read
 
 ROWS = 3_000

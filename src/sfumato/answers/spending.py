@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from fractions import Fraction
 
+from sfumato.answers.columns import expected_error
 from sfumato.errors import UsageError
 from sfumato.kernel.mechanisms.protocol import Mechanism
-from sfumato.query.outputs import expected_error
 from sfumato.query.rewrite import KeyColumn, ModeColumn, OutputColumn
 from sfumato.query.wordings import error_depends, error_out_of_reach, no_error_bar, not_measured, which_column
 from sfumato.schema.numbers import GivenNumber, exact_positive, shown

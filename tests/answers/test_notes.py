@@ -6,8 +6,8 @@ import pytest
 
 import sfumato as sf
 from sfumato.accounting import membership_advantage, posterior
+from sfumato.answers.notes import notes, price_in_words
 from sfumato.ledger.terms import Amount, Terms
-from sfumato.query.notes import notes, price_in_words
 from sfumato.query.planned import planned
 from sfumato.schema.table import Schema
 from tests.query.asking import COLUMNS, EPSILON, walk

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.attacks.answers import finite
+from sfumato.attacks.finite import finite
 from sfumato.attacks.promise import most_told_apart
 from sfumato.attacks.result import AttackResult
 from sfumato.attacks.secrets import Floats, possible_values

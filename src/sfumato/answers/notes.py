@@ -5,12 +5,12 @@ from fractions import Fraction
 from math import ceil, floor
 
 from sfumato.accounting.belief import membership_advantage, posterior
+from sfumato.answers.cells import apart
 from sfumato.kernel.certify import Certified
 from sfumato.ledger.terms import Amount
 from sfumato.plan.expressions import Column, Expression, columns_in
 from sfumato.plan.lattice import Lattice
 from sfumato.plan.nodes import Grid, ListedKey, RangeKey
-from sfumato.query.lines import apart
 from sfumato.query.rewrite import (
     CdfColumn,
     HistogramColumn,

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sfumato as sf
+from sfumato.answers.repeat import constructed, literal, opening_table
 from sfumato.errors import UsageError
-from sfumato.query.script import constructed, literal, opening_table
 from sfumato.schema.table import Schema
 
 QUESTION = (

@@ -6,7 +6,7 @@ from typing import Any, SupportsFloat
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.attacks.answers import number_of
+from sfumato.attacks.finite import number_of
 from sfumato.attacks.result import AttackResult
 from sfumato.attacks.secrets import Floats, judged, possible_values, true_values
 from sfumato.attacks.wordings import method_unknown

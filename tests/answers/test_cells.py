@@ -6,9 +6,9 @@ from math import ceil
 import numpy as np
 import pytest
 
+from sfumato.answers.cells import _bar
 from sfumato.kernel.mechanisms.protocol import CellCounts
 from sfumato.kernel.mechanisms.ranks import RankChoice
-from sfumato.query.lines import _bar
 from tests.entropy import SeededEntropy
 
 F = Fraction

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 from typing import SupportsFloat
 
-from sfumato.attacks.answers import finite, number_of
+from sfumato.attacks.finite import finite, number_of
 from sfumato.attacks.result import AttackResult
 from sfumato.errors import BudgetExceeded, UsageError, not_positive, not_whole, out_of_range
 

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
+from sfumato.answers.notes import price_in_words
+from sfumato.answers.picture import heights, is_drawable, picture
 from sfumato.plots.page import Block, Code, Facts, Figure, Section, Table, escaped, page, table
-from sfumato.query.notes import price_in_words
-from sfumato.query.picture import heights, is_drawable, picture
 from sfumato.visible import visible
 
 if TYPE_CHECKING:
-    from sfumato.query.finish import Answer
+    from sfumato.answers.answer import Answer
 
 MOST_IN_NOTEBOOK = 100
 MOST_ON_PAGE = 1000

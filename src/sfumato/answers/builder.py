@@ -3,9 +3,9 @@
 from dataclasses import dataclass, field, replace
 from typing import Protocol, Self
 
+from sfumato.answers.answer import CONFIDENCE, Answer
+from sfumato.answers.explain import Explanation
 from sfumato.plan.expressions import AllOf, Condition
-from sfumato.query.explain import Explanation
-from sfumato.query.finish import CONFIDENCE, Answer
 from sfumato.query.question import Question, SelectedCall, SelectedKey
 from sfumato.query.sql import parse
 from sfumato.query.sql_parts import Part, read_part, written_name

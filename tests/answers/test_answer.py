@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import sfumato as sf
+from sfumato.answers.answer import Answer, finish
 from sfumato.errors import MissingExtra, UsageError
 from sfumato.kernel.gate import Receipt, Release, release
 from sfumato.kernel.mechanisms.additive import Additive, Law
@@ -18,7 +19,6 @@ from sfumato.ledger.balance import Balance
 from sfumato.ledger.terms import Amount
 from sfumato.query import outputs
 from sfumato.query import picture as pictures
-from sfumato.query.finish import Answer, finish
 from sfumato.query.rewrite import KeyColumn
 from sfumato.schema.table import Schema
 from tests.entropy import SeededEntropy

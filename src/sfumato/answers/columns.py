@@ -5,13 +5,13 @@ from fractions import Fraction
 from math import sqrt
 from typing import Any
 
+from sfumato.answers.cells import cdf, cdf_interval, histogram, quantile, quantile_interval
+from sfumato.answers.found_bounds import counted, has_bounds, in_units, mean_of, noise_of, sum_of
 from sfumato.kernel.mechanisms.additive import Additive
 from sfumato.kernel.mechanisms.protocol import Mechanism, Released
 from sfumato.kernel.widths import deviation, error
 from sfumato.plan.lattice import Lattice
 from sfumato.plan.nodes import Grid
-from sfumato.query.found import counted, has_bounds, in_units, mean_of, noise_of, sum_of
-from sfumato.query.lines import cdf, cdf_interval, histogram, quantile, quantile_interval
 from sfumato.query.rewrite import (
     CdfColumn,
     CountColumn,

@@ -5,14 +5,14 @@ from datetime import date
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from sfumato.plots.answers import cumulative, histogram, steps
+from sfumato.answers.notes import named
 from sfumato.plots.bars import bars
-from sfumato.query.notes import named
+from sfumato.plots.steps import cumulative, histogram, steps
 from sfumato.query.rewrite import CdfColumn, HistogramColumn
 from sfumato.query.wordings import not_drawable, not_measured
 
 if TYPE_CHECKING:
-    from sfumato.query.finish import Answer
+    from sfumato.answers.answer import Answer
 
 FEWEST_STEPS = 3
 DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")

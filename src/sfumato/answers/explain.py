@@ -5,6 +5,9 @@ from fractions import Fraction
 from html import escape
 from typing import Any
 
+from sfumato.answers.answer import CONFIDENCE
+from sfumato.answers.columns import expected_error
+from sfumato.answers.notes import notes, price_in_words
 from sfumato.kernel.certify import Certified
 from sfumato.kernel.mechanisms.additive import Additive
 from sfumato.kernel.mechanisms.keys import KeySelection
@@ -26,9 +29,6 @@ from sfumato.plan.nodes import (
     Sum,
     UnboundedSum,
 )
-from sfumato.query.finish import CONFIDENCE
-from sfumato.query.notes import notes, price_in_words
-from sfumato.query.outputs import expected_error
 from sfumato.query.rewrite import FoundMeanColumn, KeyColumn, MeanColumn, ModeColumn, OutputColumn, SpreadColumn
 from sfumato.visible import visible_lines
 

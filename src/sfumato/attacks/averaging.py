@@ -5,7 +5,7 @@ from typing import Any, SupportsFloat
 
 import numpy as np
 
-from sfumato.attacks.answers import number_of
+from sfumato.attacks.finite import number_of
 from sfumato.attacks.result import AttackResult
 from sfumato.attacks.secrets import judged, nearest, possible_values, true_values
 from sfumato.attacks.wordings import nothing_to_attack, one_text

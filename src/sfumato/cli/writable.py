@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 
 from sfumato.errors import UsageError
-from sfumato.plots.accounting import check_drawable
+from sfumato.plots.charts import check_drawable
 
 
 def ready(*places: Path | None, plot: Path | None = None) -> None:

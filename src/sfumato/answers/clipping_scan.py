@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.ledger.terms import Amount
-from sfumato.plots.accounting import Band, Chart, Line, Mark, Panel, interactive
+from sfumato.plots.charts import Band, Chart, Line, Mark, Panel, interactive
 from sfumato.plots.page import Table, escaped, table
 from sfumato.query.sql_calls import MOST_BINS
 from sfumato.query.wordings import no_numbers, no_upper_end

@@ -9,8 +9,8 @@ import pytest
 
 import sfumato as sf
 from sfumato.errors import Refused
-from sfumato.query.after import After, Order, _check, _holds, _is_text, _value
 from sfumato.query.bind import bind
+from sfumato.query.ordering import After, Order, _check, _holds, _is_text, _value
 from sfumato.query.sql import parse
 from sfumato.schema.table import Schema
 from tests.query.asking import SCHEMA

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
+from sfumato.answers.answer import Answer
 from sfumato.errors import UsageError
 from sfumato.query import display, picture
-from sfumato.query.finish import Answer
+from tests.answers.test_answer import answered
 from tests.plots.reading import fetches_nothing, read, runs_nothing_foreign
 from tests.query.asking import walk
-from tests.query.test_finish import answered
 
 BINS = [{"low": 10.0 * i, "high": 10.0 * i + 10, "count": count} for i, count in enumerate((5, -2, 40))]
 POINTS = [{"at": 0, "share": 0.1}, {"at": 10, "share": 0.5}, {"at": 20, "share": 1.0}]

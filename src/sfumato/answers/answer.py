@@ -5,6 +5,12 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+from sfumato.answers.columns import Intervals, Noises, interval_of, value_of
+from sfumato.answers.display import as_fragment, as_page, as_text
+from sfumato.answers.found_bounds import found_bounds
+from sfumato.answers.notes import notes, price_in_words
+from sfumato.answers.picture import picture
+from sfumato.answers.repeat import Repeat
 from sfumato.errors import missing_extra, out_of_range
 from sfumato.kernel.certify import Certified
 from sfumato.kernel.gate import Release, ReleasedRows
@@ -13,14 +19,8 @@ from sfumato.ledger.balance import Balance
 from sfumato.ledger.terms import Amount
 from sfumato.plan.nodes import ListedKey, OpenKey, Plan, RangeKey
 from sfumato.plots.page import write_page
-from sfumato.query.after import After
-from sfumato.query.display import as_fragment, as_page, as_text
-from sfumato.query.found import found_bounds
-from sfumato.query.notes import notes, price_in_words
-from sfumato.query.outputs import Intervals, Noises, interval_of, value_of
-from sfumato.query.picture import picture
+from sfumato.query.ordering import After
 from sfumato.query.rewrite import KeyColumn, OutputColumn
-from sfumato.query.script import Repeat
 from sfumato.query.wordings import no_script
 from sfumato.visible import visible
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from sfumato.noise import odds
-from sfumato.noise.odds import Odds, uniform_below
+from sfumato.noise.coins import Odds, uniform_below
 from tests.entropy import ScriptedEntropy, SeededEntropy
 from tests.kernel.laws import bounds_of_exp_minus, chi_square, mutant
 
