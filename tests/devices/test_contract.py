@@ -373,6 +373,18 @@ def test_an_older_copy_under_a_running_device_is_refused(
     assert granted(device, [2]) == 0
 
 
+def test_an_older_copy_is_refused_by_whoever_has_read_the_newer_one(kind: Kind, path: Path) -> None:
+    kind.open(path, 2)
+    shutil.copy(path, path.parent / "old")
+    reader = kind.open(path, 2)
+    kind.open(path, 2).report(1)
+    with reader.file.held():
+        pass
+    os.replace(path.parent / "old", path)
+    with pytest.raises(DataUnreadable, match="has forgotten"):
+        reader.report(2)
+
+
 def test_an_older_copy_that_others_have_used_is_refused(kind: Kind, path: Path) -> None:
     """As much was spent, on something else."""
     device, old = kind.open(path, 3), path.parent / "old"
