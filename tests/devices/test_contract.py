@@ -399,13 +399,26 @@ def test_an_older_copy_that_others_have_used_is_refused(kind: Kind, path: Path) 
         device.report(3)
 
 
+@pytest.mark.parametrize("amount", ["1", "2"])
+def test_more_that_was_not_paid_for_is_refused(kind: Kind, path: Path, amount: str) -> None:
+    """What was remembered is there, and something besides: of that, no more or even less was spent."""
+    device = kind.open(path, 3)
+    assert granted(device, [1, 2]) == 2
+    state = json.loads(path.read_text())
+    state["places" if "places" in state else "kept"]["1,1"] = [0.0, 0.0]
+    path.write_text(json.dumps({name: amount if name.startswith("spent") else each for name, each in state.items()}))
+    with pytest.raises(DataUnreadable, match="has forgotten"):
+        device.report(3)
+
+
 def test_what_others_have_added_is_no_older_copy(kind: Kind, path: Path) -> None:
     one, two = kind.open(path, 4), kind.open(path, 4)
     for number, device in enumerate([one, two, two, one]):
         device.report(number)
     path.write_text(json.dumps(json.loads(path.read_text()), indent=2))  # the same, written otherwise
-    with pytest.raises(BudgetExceeded):
-        two.report(9)
+    for device in (one, two):
+        with pytest.raises(BudgetExceeded):
+            device.report(9)
 
 
 def test_a_file_that_is_gone_under_a_running_device_is_no_new_budget(kind: Kind, path: Path) -> None:

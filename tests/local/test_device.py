@@ -258,6 +258,7 @@ def test_a_forked_child_has_no_budget_of_its_own() -> None:
     assert told.startswith("this device was made in another process")
     assert 'Give it a file that both share, e.g. path="device.json"' in told
     assert device.report("a") == device.report("a")
+    assert in_a_child(lambda: str(device.report("a"))) == told, "nor a memory"
 
 
 def test_a_child_with_the_number_of_its_dead_parent_has_no_budget_either(monkeypatch: pytest.MonkeyPatch) -> None:
