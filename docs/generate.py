@@ -204,11 +204,12 @@ def _class(shown: str, value: type) -> Iterator[str]:
     makers = [part for part in written.body if isinstance(part, ast.FunctionDef) and part.name == "__init__"]
     fields = [part for part in written.body if isinstance(part, ast.AnnAssign) and isinstance(part.target, ast.Name)]
     public = [part for part in fields if not ast.unparse(part.target).startswith("_")]
+    hidden = [part for part in fields if part.value is not None and "init=False" in ast.unparse(part.value)]
     if value.__name__ in MADE_BY:
         yield MADE_BY[value.__name__]
     elif makers:
         yield f"```python\n{_wrapped(shown, _parameters(value, makers[0].args, method=True), None)}\n```"
-    elif not issubclass(value, enum.Enum) and len(public) == len(fields):
+    elif not issubclass(value, enum.Enum) and not set(fields) - {*public, *hidden}:
         scope = vars(import_module(value.__module__))
         given = [(ast.unparse(part.target), part.annotation, part.value) for part in public]
         parts = [f"{name}: {_type(kind)}{_default(default, scope)}" for name, kind, default in given]

@@ -1,11 +1,14 @@
-"""Traces: budget a day, reuse, refusal, durability, clocks, other processes."""
+"""Traces: budget a day, reuse, refusal, clocks. What holds for the file of any device is in tests/devices."""
 
+import copy
 import json
-import multiprocessing
-import os
-from concurrent.futures import ThreadPoolExecutor
+import pickle
+import shutil
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -65,13 +68,6 @@ def test_a_clock_put_back_refills_nothing(tmp_path: Path) -> None:
         device.report(50.0, 116.31, at=NOW - timedelta(days=3650))
 
 
-def test_the_budget_survives_and_the_file_is_private(tmp_path: Path) -> None:
-    opened(tmp_path).report(39.0, 116.31, at=NOW)
-    assert opened(tmp_path).report(39.0, 116.31, at=NOW).reused
-    assert (tmp_path / "trace.json").stat().st_mode & 0o077 == 0
-    assert json.loads((tmp_path / "trace.json").read_text())["spent"] == "1"
-
-
 def test_other_settings_are_refused(tmp_path: Path) -> None:
     opened(tmp_path).report(39.0, 116.31, at=NOW)
     for changes in (
@@ -82,46 +78,6 @@ def test_other_settings_are_refused(tmp_path: Path) -> None:
     ):
         with pytest.raises(UsageError, match="another"):
             opened(tmp_path, **changes).report(39.0, 116.31, at=NOW)
-
-
-@pytest.mark.parametrize("content", ["", "{", "[]", '{"version": 9}', '{"settings": {}, "version": 1, "day": "x"}'])
-def test_a_damaged_file_is_not_a_new_one(tmp_path: Path, content: str) -> None:
-    (tmp_path / "trace.json").write_text(content)
-    with pytest.raises(DataUnreadable, match="not a readable device file"):
-        opened(tmp_path).report(39.0, 116.31, at=NOW)
-
-
-def test_nothing_is_told_when_nothing_can_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    device = opened(tmp_path)
-
-    def failing(_: int) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(os, "fsync", failing)
-    with pytest.raises(DataUnreadable, match="Nothing was reported"):
-        device.report(39.0, 116.31, at=NOW)
-    monkeypatch.undo()
-    assert device.budget()["spent"] == 0
-    with pytest.raises(DataUnreadable, match="cannot be written"):
-        sf.geo.device(tmp_path / "nowhere" / "x.json", MECHANISM, per_day=1).report(1.0, 1.0)
-
-
-def claim(path: str, start: int) -> int:
-    device = sf.geo.device(path, MECHANISM, per_day=10)
-    granted = 0
-    for place in range(10):
-        try:
-            device.report(float(start), float(place), at=NOW)
-            granted += 1
-        except BudgetExceeded:
-            pass
-    return granted
-
-
-def test_processes_share_one_budget(tmp_path: Path) -> None:
-    with multiprocessing.get_context("spawn").Pool(3) as pool:
-        granted = pool.starmap(claim, [(str(tmp_path / "trace.json"), start) for start in range(3)])
-    assert sum(granted) == 10
 
 
 @pytest.mark.parametrize("place", [(90.0, 10.0), (-90.0, 0.0), (0.0, 180.0), (0.0, -180.0), (89.9999, 33.0)])
@@ -138,36 +94,39 @@ def test_both_sides_of_the_date_line_meet(tmp_path: Path) -> None:
     assert device._place(10.0, 180.0) == device._place(10.0, -180.0 + 1e-9)
 
 
-def test_threads_share_one_budget_and_so_does_a_link(tmp_path: Path) -> None:
+def test_a_state_with_fewer_places_or_an_earlier_day_is_refused(tmp_path: Path) -> None:
+    device, path = opened(tmp_path, per_day=9), tmp_path / "trace.json"
+    device.report(39.0, 116.31, at=NOW)
+    device.report(40.0, 116.31, at=NOW)
+    newest = json.loads(path.read_text())
+    one = dict(list(newest["places"].items())[:1])
+    for older in ({"places": one}, {"day": newest["day"] - 1}):
+        path.write_text(json.dumps({**newest, "spent": "3", **older}))
+        with pytest.raises(DataUnreadable, match="has forgotten"):
+            device.report(39.0, 116.31, at=NOW)
+    path.write_text(json.dumps(newest))
+    assert device.report(39.0, 116.31, at=NOW).reused
+
+
+def test_a_device_made_by_hand_has_one_file_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "link.json").symlink_to(tmp_path / "trace.json")
-    devices = [opened(tmp_path), sf.geo.device(tmp_path / "link.json", MECHANISM, per_day=3)]
-
-    def granted(place: int) -> int:
-        try:
-            devices[place % 2].report(float(place), 10.0, at=NOW)
-        except BudgetExceeded:
-            return 0
-        return 1
-
-    with ThreadPoolExecutor(8) as pool:
-        assert sum(pool.map(granted, range(16))) == 3
-    assert devices[0].budget()["spent"] == 3.0
+    monkeypatch.chdir(tmp_path)
+    device = sf.geo.Device(Path("link.json"), MECHANISM, Fraction(3), None, Fraction(50))
+    assert device == opened(tmp_path)
+    assert device.path == tmp_path.resolve() / "trace.json"
+    device.report(39.0, 116.31, at=NOW)
+    assert (tmp_path / "link.json").is_symlink()
 
 
-def test_a_child_forked_while_the_file_is_held_keeps_nobody_waiting(tmp_path: Path) -> None:
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda device: pickle.loads(pickle.dumps(device))])  # noqa: S301
+def test_a_copy_shares_the_file_and_what_was_seen(tmp_path: Path, copied: Callable[[Any], Any]) -> None:
     device = opened(tmp_path)
-    with device._locked():
-        alive, stay = os.pipe()
-        child = os.fork()
-        if child == 0:
-            os.close(stay)
-            os.read(alive, 1)  # until the parent closes its end
-            os._exit(0)
-    with ThreadPoolExecutor(1) as pool:
-        waiting = pool.submit(device.report, 39.0, 116.31, at=NOW)
-        try:
-            assert not waiting.result(20).reused
-        finally:
-            os.close(stay)
-            os.waitpid(child, 0)
-            os.close(alive)
+    device.budget()
+    shutil.copy(tmp_path / "trace.json", tmp_path / "old.json")
+    device.report(39.0, 116.31, at=NOW)
+    another = copied(device)
+    assert another == device
+    assert another.report(39.0, 116.31, at=NOW).reused
+    shutil.copy(tmp_path / "old.json", tmp_path / "trace.json")
+    with pytest.raises(DataUnreadable, match="has forgotten"):
+        another.report(40.0, 116.31, at=NOW)

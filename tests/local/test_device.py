@@ -1,18 +1,17 @@
-"""The device: memory, budget, its file, and what averaging 365 reports brings (check M1)."""
+"""The device: memory, budget, and what averaging 365 reports brings (check M1). Its file: tests/devices."""
 
 import copy
 import json
 import multiprocessing
 import os
 import pickle
-import signal
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import suppress
 from itertools import product
 from math import exp, inf, log, prod
 from pathlib import Path
-from threading import Barrier, BrokenBarrierError, Event
+from threading import Barrier, BrokenBarrierError
 from typing import Any
 
 import numpy as np
@@ -131,13 +130,6 @@ def _devices(protocol: Any, entropy: SeededEntropy) -> list[Device]:
     return [Device(protocol, budget=3, entropy=entropy) for _ in range(100)]
 
 
-def test_a_device_that_cannot_write_says_so(tmp_path: Path) -> None:
-    protocol = sf.local.protocol("grr", domain=["no", "yes"], epsilon=1)
-    (tmp_path / "me.json.new").mkdir()
-    with pytest.raises(DataUnreadable, match="cannot be written"):
-        Device(protocol, path=tmp_path / "me.json")
-
-
 def test_rappor_keeps_its_permanent_response_and_varies_the_report() -> None:
     device = Device(sf.local.protocol("rappor", domain=["a", "b"], epsilon=2))
     seen = {json.dumps(device.report("a")) for _ in range(30)}
@@ -146,25 +138,28 @@ def test_rappor_keeps_its_permanent_response_and_varies_the_report() -> None:
     assert device.spent == 2.0
 
 
-def test_the_file_remembers(tmp_path: Path) -> None:
+def test_a_file_of_another_specification_or_limit_is_refused(tmp_path: Path) -> None:
     protocol, path = sf.local.protocol("grr", domain=range(100), epsilon=1), tmp_path / "device.json"
-    first = Device(protocol, budget=2, path=path).report(7)
-    again = Device(protocol, budget=2, path=path)
-    assert again.report(7) == first
-    assert again.spent == 1.0
-    assert path.stat().st_mode & 0o077 == 0
-    with pytest.raises(Refused, match="another specification or limit"):
-        Device(protocol, budget=3, path=path)
-    with pytest.raises(Refused, match="another specification or limit"):
-        Device(sf.local.protocol("grr", domain=range(99), epsilon=1), budget=2, path=path)
-    path.write_text("{}")
-    with pytest.raises(DataUnreadable, match="another shape"):
-        Device(protocol, budget=2, path=path)
-    with pytest.raises(DataUnreadable, match="cannot be used"):
-        Device(protocol, budget=2, path=tmp_path / "nowhere" / "device.json")
-    path.write_text("no")
-    with pytest.raises(DataUnreadable, match="cannot be used"):
-        Device(protocol, budget=2, path=path)
+    Device(protocol, budget=2, path=path).report(7)
+    assert Device(protocol, budget=2, path=path).spent == 1.0
+    for other, changes in (
+        (protocol, {"budget": 3}),
+        (protocol, {"budget": 2, "repeat": "fresh"}),
+        (sf.local.protocol("grr", domain=range(99), epsilon=1), {"budget": 2}),
+    ):
+        with pytest.raises(Refused, match="another specification or limit"):
+            Device(other, path=path, **changes)  # type: ignore[arg-type]
+
+
+def test_a_memory_with_another_report_for_a_value_is_refused(tmp_path: Path) -> None:
+    """Somebody has used an older copy: both reports about the value are out."""
+    protocol, path = sf.local.protocol("grr", domain=range(100), epsilon=1), tmp_path / "device.json"
+    device = Device(protocol, budget=3, path=path)
+    device.report(1)
+    state = json.loads(path.read_text())
+    path.write_text(json.dumps({**state, "spent": "2", "kept": {"[1]": state["kept"]["[1]"] ^ 1, "[2]": 5}}))
+    with pytest.raises(DataUnreadable, match="has forgotten"):
+        device.report(1)
 
 
 def _reports(path: str) -> list[str]:
@@ -218,12 +213,9 @@ def _sent(device: Device, value: int) -> int:
     return 1
 
 
-@pytest.mark.parametrize("with_file", [False, True])
-def test_two_threads_cannot_spend_one_budget_twice(tmp_path: Path, with_file: bool) -> None:
-    protocol = sf.local.protocol("grr", domain=range(100), epsilon=1)
-    device = Device(protocol, budget=1, path=tmp_path / "device.json" if with_file else None)
-    if not with_file:
-        device._state = Meeting(device._state, 0.5)
+def test_two_threads_cannot_spend_one_budget_twice() -> None:
+    device = Device(sf.local.protocol("grr", domain=range(100), epsilon=1), budget=1)
+    device._memory.known = Meeting(device._memory.known, 0.5)
     with ThreadPoolExecutor(8) as pool:
         assert sum(pool.map(_sent, [device] * 8, range(8))) == 1
     assert (device.spent, device.left) == (1.0, 0.0)
@@ -236,9 +228,9 @@ def test_the_meeting_does_catch_a_device_without_a_lock(monkeypatch: pytest.Monk
         def __enter__(self) -> None: ...
         def __exit__(self, *_: object) -> None: ...
 
-    monkeypatch.setattr("sfumato.local.device.Lock", NoLock)
+    monkeypatch.setattr("sfumato.devices.state.Lock", NoLock)
     device = Device(sf.local.protocol("grr", domain=range(100), epsilon=1), budget=1)
-    device._state = Meeting(device._state, 20)
+    device._memory.known = Meeting(device._memory.known, 20)
     with ThreadPoolExecutor(2) as pool:
         assert sum(pool.map(_sent, [device] * 2, range(2))) == 2
 
@@ -266,47 +258,47 @@ def test_a_forked_child_has_no_budget_of_its_own() -> None:
     assert told.startswith("this device was made in another process")
     assert 'Give it a file that both share, e.g. path="device.json"' in told
     assert device.report("a") == device.report("a")
+    assert in_a_child(lambda: str(device.report("a"))) == told, "nor a memory"
 
 
-def test_a_forked_child_shares_the_file(tmp_path: Path) -> None:
-    protocol = sf.local.protocol("grr", domain=range(100), epsilon=1)
-    device = Device(protocol, budget=1, path=tmp_path / "device.json")
-    first = json.loads(in_a_child(lambda: json.dumps(device.report(1))))
-    assert device.report(1) == first
-    assert "costs epsilon 1; this device has 0 left of 1" in in_a_child(lambda: str(device.report(2)))
+def test_a_child_with_the_number_of_its_dead_parent_has_no_budget_either(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The system gives numbers out again."""
+    device, number = Device(sf.local.protocol("grr", domain=["a", "b"], epsilon=1)), os.getpid()
+
+    def report() -> str:
+        monkeypatch.setattr(os, "getpid", lambda: number)
+        return str(device.report("a"))
+
+    assert in_a_child(report).startswith("this device was made in another process")
 
 
-def test_a_child_forked_while_the_file_is_held_keeps_nobody_waiting(tmp_path: Path) -> None:
-    """It has the handle of the lock and never closes it; a thread it does not have holds the lock inside."""
-    device = Device(sf.local.protocol("grr", domain=range(100), epsilon=1), path=tmp_path / "device.json")
-    held, done = Event(), Event()
+def test_a_fork_that_python_is_not_told_of_has_no_budget_either(monkeypatch: pytest.MonkeyPatch) -> None:
+    device = Device(sf.local.protocol("grr", domain=["a", "b"], epsilon=1))
+    monkeypatch.setattr(os, "getpid", lambda: -1)
+    with pytest.raises(UsageError, match="made in another process"):
+        device.report("a")
 
-    def holding() -> None:
-        with device._held():
-            held.set()
-            done.wait(20)
 
-    with ThreadPoolExecutor(2) as pool:
-        waiting = pool.submit(holding)
-        held.wait(20)
-        alive, stay = os.pipe()
-        child = os.fork()
-        if child == 0:
-            os.close(stay)
-            os.read(alive, 1)  # until the parent closes its end
-            signal.alarm(20)
-            device.report(1)
-            os._exit(0)
-        done.set()
-        waiting.result(20)
-        report = pool.submit(device.report, 1)
-        try:
-            assert report.result(20)["report"] in range(100)
-        finally:
-            os.close(stay)
-            _, status = os.waitpid(child, 0)
-            os.close(alive)
-    assert status == 0
+def test_a_child_forked_in_the_middle_of_a_report_does_not_send_it_too() -> None:
+    children: list[int] = []
+
+    class Forking(SeededEntropy):
+        def words(self, count: int) -> Any:
+            children.append(os.fork())
+            return super().words(count)
+
+        def below(self, bound: int) -> int:
+            return int(self.words(1)[0]) % bound
+
+    device = Device(sf.local.protocol("grr", domain=["a", "b"], epsilon=1), entropy=Forking("forking"))
+    try:
+        device.report("a")
+    except UsageError:
+        os._exit(0)
+    if 0 in children:
+        os._exit(1)
+    assert children
+    assert all(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0 for child in children)
 
 
 @pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, pickle.dumps])
@@ -314,18 +306,3 @@ def test_a_budget_is_not_copied(copied: Callable[[Device], object]) -> None:
     device = Device(sf.local.protocol("grr", domain=["a", "b"], epsilon=1))
     with pytest.raises(UsageError, match="not copied or pickled: both would spend"):
         copied(device)
-
-
-def test_one_file_has_one_budget_whatever_it_is_called(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    protocol = sf.local.protocol("grr", domain=range(100), epsilon=1)
-    (tmp_path / "elsewhere").mkdir()
-    (tmp_path / "link.json").symlink_to(tmp_path / "device.json")
-    monkeypatch.chdir(tmp_path)
-    by_name = Device(protocol, budget=1, path="device.json")
-    by_link = Device(protocol, budget=1, path="link.json")
-    by_link.report(1)
-    monkeypatch.chdir(tmp_path / "elsewhere")
-    with pytest.raises(BudgetExceeded):
-        by_name.report(2)
-    with pytest.raises(BudgetExceeded):
-        by_link.report(2)

@@ -4,12 +4,7 @@ What this hides, and what not: reports tell where places are by at most the leve
 is the same as yesterday's. Without reuse, averaging many reports of one place finds it.
 """
 
-import fcntl
-import json
-import os
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
@@ -17,9 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from sfumato.devices.file import InFile
+from sfumato.devices.state import State, amount
 from sfumato.geo.earth import Position, positions
 from sfumato.geo.planar import Planar
-from sfumato.geo.wordings import daily_spent, device_differs, device_unreadable, device_unwritable, total_spent
+from sfumato.geo.wordings import daily_spent, device_differs, total_spent
 from sfumato.kernel.entropy import Entropy
 from sfumato.schema.numbers import GivenNumber, exact_positive, shown
 
@@ -38,12 +35,37 @@ class Told:
 
 
 @dataclass(frozen=True, slots=True)
+class _Trace:
+    """What is remembered: the settings, what was spent on the latest day and in all, and a report for each place."""
+
+    settings: dict[str, str | None]
+
+    def first(self) -> State:
+        empty = {"day": 0, "spent_today": "0", "spent": "0", "places": {}}
+        return {"version": VERSION, "settings": self.settings, **empty}
+
+    def check(self, found: Any) -> None:
+        settings, places = found["settings"], found["places"]
+        if found["version"] != VERSION or not isinstance(settings, dict) or not isinstance(places, dict):
+            raise ValueError("another shape")
+        if not isinstance(found["day"], int) or amount(found["spent_today"]) > amount(found["spent"]):
+            raise ValueError("no days or amounts")
+        for name, value in self.settings.items():
+            if settings.get(name) != value:
+                raise device_differs(name)
+
+    def follows(self, found: State, seen: State) -> bool:
+        kept = found["places"].items() >= seen["places"].items() and found["day"] >= seen["day"]
+        return kept and amount(found["spent"]) > amount(seen["spent"])
+
+
+@dataclass(frozen=True, slots=True)
 class Device:
     """A budget and a memory in one JSON file that only its owner can read; both are on disk before a report leaves.
 
     Claim: on no day are more than per_day / level new places reported, and never more than total / level in all. Two
     traces with the same pattern of visits differ by at most the sum of the losses of their distinct places.
-    Needs: a clock that moves forward. Put back, it gives no new budget; put ahead, it spends later days.
+    Needs: the file is kept. The clock moves forward: put back, it gives no new budget; put ahead, it spends later ones.
     Proof: docs/proofs/traces.md
     """
 
@@ -52,13 +74,20 @@ class Device:
     per_day: Fraction
     total: Fraction | None
     place_m: Fraction
+    _file: InFile = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        file = InFile(self.path, _Trace(self._settings()))
+        object.__setattr__(self, "_file", file)
+        object.__setattr__(self, "path", file.path)
 
     def report(self, lat: float, lon: float, *, at: datetime | None = None, entropy: Entropy | None = None) -> Told:
         """The report for the place of this position: the stored one, or a new one that is paid first."""
         lats, lons, _ = positions(lat, lon)
         row, column = self._place(float(lats[0]), float(lons[0]))
         day = (datetime.now(UTC) if at is None else at.astimezone(UTC)).date().toordinal()
-        with self._locked() as state:
+        with self._file.held() as held:
+            state = held.state
             today = max(day, state["day"])
             spent = Fraction(state["spent_today"]) if today == state["day"] else Fraction(0)
             key = f"{row},{column}"
@@ -73,12 +102,13 @@ class Device:
             told = self.mechanism.report(*self._middle(row, column), entropy=entropy)
             state["places"][key] = [told.lat, told.lon]
             state.update(day=today, spent_today=str(spent + level), spent=str(used + level))
-            self._store(state)
+            held.keep()
         return Told(told.lat, told.lon, False, float(self.per_day - spent - level))
 
     def budget(self) -> dict[str, Any]:
         """What was spent, in levels, and how many places are remembered."""
-        with self._locked() as state:
+        with self._file.held() as held:
+            state = held.state
             return {
                 "per_day": float(self.per_day),
                 "spent_today": float(Fraction(state["spent_today"])),
@@ -111,57 +141,6 @@ class Device:
             "place_m": str(self.place_m),
         }
 
-    @contextmanager
-    def _locked(self) -> Iterator[dict[str, Any]]:
-        """The state, while no other thread or process can change it: each opens the lock for itself."""
-        guard = self.path.with_name(self.path.name + ".lock")
-        try:
-            handle = os.open(guard, os.O_RDWR | os.O_CREAT, 0o600)
-        except OSError as error:
-            raise device_unwritable(str(self.path), error.strerror or "it failed") from None
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX)
-            yield self._load()
-        finally:
-            fcntl.flock(handle, fcntl.LOCK_UN)  # a child forked meanwhile has the handle, and with it the lock
-            os.close(handle)
-
-    def _load(self) -> dict[str, Any]:
-        if not self.path.exists():
-            empty = {"day": 0, "spent_today": "0", "spent": "0", "places": {}}
-            return {"version": VERSION, "settings": self._settings(), **empty}
-        try:
-            state: dict[str, Any] = json.loads(self.path.read_text(encoding="utf-8"))
-            settings = state["settings"]
-            ready = state["version"] == VERSION and isinstance(state["day"], int) and isinstance(state["places"], dict)
-            ready = ready and Fraction(state["spent_today"]) >= 0 and Fraction(state["spent"]) >= 0
-        except (OSError, ValueError, KeyError, TypeError):
-            raise device_unreadable(str(self.path)) from None
-        if not ready:
-            raise device_unreadable(str(self.path))
-        for name, value in self._settings().items():
-            if settings.get(name) != value:
-                raise device_differs(name)
-        return state
-
-    def _store(self, state: dict[str, Any]) -> None:
-        """Durable before anyone hears the report: written beside, flushed, renamed, and the folder flushed."""
-        beside = self.path.with_name(self.path.name + ".new")
-        try:
-            handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                json.dump(state, file)
-                file.flush()
-                os.fsync(file.fileno())
-            beside.replace(self.path)
-            folder = os.open(self.path.parent, os.O_RDONLY)
-            try:
-                os.fsync(folder)
-            finally:
-                os.close(folder)
-        except OSError as error:
-            raise device_unwritable(str(self.path), error.strerror or "it failed") from None
-
 
 def device(
     path: str | Path,
@@ -177,5 +156,4 @@ def device(
     """
     cell = mechanism.radius_m / 4 if place_m is None else exact_positive(place_m, "place_m")
     limit = None if total is None else exact_positive(total, "total")
-    # Resolved: a second name for the file would be a second budget.
-    return Device(Path(os.path.realpath(path)), mechanism, exact_positive(per_day, "per_day"), limit, cell)
+    return Device(Path(path), mechanism, exact_positive(per_day, "per_day"), limit, cell)

@@ -111,16 +111,6 @@ def device_differs(what: str) -> UsageError:
     )
 
 
-def device_unreadable(path: str) -> DataUnreadable:
-    return DataUnreadable(f"{path} is not a readable device file.", "Restore it; deleting it forgets what was spent.")
-
-
-def device_unwritable(path: str, reason: str) -> DataUnreadable:
-    return DataUnreadable(
-        f"{path} cannot be written: {reason}. Nothing was reported.", "Check the disk and the permissions."
-    )
-
-
 def not_a_metric(reason: str) -> UsageError:
     return UsageError(
         f"the distances are no metric: {reason}.", "The guarantee rests on the triangle inequality; mend the distances."

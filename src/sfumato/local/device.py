@@ -1,17 +1,15 @@
 """A person's own device: it remembers what it reported, and refuses when its budget is used up."""
 
 import json
-import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+from dataclasses import dataclass
 from fractions import Fraction
-from importlib import import_module
 from pathlib import Path
-from threading import Lock
 from typing import Any, NoReturn, SupportsIndex
 
 import numpy as np
 
+from sfumato.devices.file import InFile
+from sfumato.devices.state import InMemory, State, amount
 from sfumato.kernel.entropy import Entropy, SystemEntropy
 from sfumato.local.protocol import Protocol
 from sfumato.local.rappor import Rappor
@@ -19,14 +17,37 @@ from sfumato.local.wordings import (
     device_copied,
     device_differs,
     device_fresh_needs_budget,
-    device_of_another_process,
     device_spent,
-    device_unreadable,
     protocol_unknown,
 )
 from sfumato.schema.numbers import GivenNumber, exact_positive, shown
 
 REPEATS = ("memo", "fresh")
+
+
+@dataclass(frozen=True, slots=True)
+class _Answers:
+    """What is remembered: for which protocol and limit, what was spent, and a draw for each value by its code."""
+
+    protocol: str
+    repeat: str
+    limit: str
+
+    def first(self) -> State:
+        return {"protocol": self.protocol, "repeat": self.repeat, "limit": self.limit, "spent": "0", "kept": {}}
+
+    def check(self, found: Any) -> None:
+        if found.keys() != self.first().keys() or not isinstance(found["kept"], dict):
+            raise ValueError("another shape")
+        if (found["protocol"], found["repeat"], found["limit"]) != (self.protocol, self.repeat, self.limit):
+            raise device_differs()
+        amount(found["spent"])
+
+    def follows(self, found: State, seen: State) -> bool:
+        kept = found["kept"].keys() >= seen["kept"].keys()
+        if self.repeat == "memo":
+            kept = found["kept"].items() >= seen["kept"].items()
+        return kept and amount(found["spent"]) > amount(seen["spent"])
 
 
 class Device:
@@ -60,27 +81,19 @@ class Device:
         # ln 3 is no fraction: the double above it is charged.
         self._cost = getattr(protocol.scheme, "price", None) or Fraction(protocol.epsilon)
         self._limit = self._cost if budget is None else exact_positive(budget, "budget")
-        # One file, whatever it is called from where: a second name would be a second budget.
-        self._path = None if path is None else Path(os.path.realpath(path))
-        self._process, self._one_at_a_time = os.getpid(), Lock()
         self._entropy = SystemEntropy() if entropy is None else entropy
-        self._state: dict[str, Any] = {
-            "protocol": self._client.fingerprint,
-            "repeat": repeat,
-            "limit": str(self._limit),
-            "spent": "0",
-            "kept": {},
-        }
-        with self._held():
+        answers = _Answers(self._client.fingerprint, repeat, str(self._limit))
+        self._memory = InMemory(answers) if path is None else InFile(path, answers)
+        with self._memory.held():
             pass
 
     @property
     def spent(self) -> float:
-        return float(Fraction(self._state["spent"]))
+        return float(Fraction(self._memory.known["spent"]))
 
     @property
     def left(self) -> float:
-        return float(self._limit - Fraction(self._state["spent"]))
+        return float(self._limit - Fraction(self._memory.known["spent"]))
 
     def report(self, value: Any) -> dict[str, Any]:
         """A report to send, in JSON; or BudgetExceeded."""
@@ -91,13 +104,13 @@ class Device:
             if isinstance(encoded, list)
             else np.ravel(encoded).tolist()
         )
-        with self._held():
-            kept = self._state["kept"]
+        with self._memory.held() as held:
+            kept = held.state["kept"]
             if self._repeat == "fresh" or key not in kept:
                 fresh = self._drawn(encoded)
-                self._charge()
+                self._charge(held.state)
                 kept[key] = fresh
-                self._store()
+                held.keep()
             return {"protocol": self._client.fingerprint, "report": self._shown(kept[key])}
 
     def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
@@ -120,78 +133,9 @@ class Device:
             return kept
         return scheme.payloads(scheme.instantaneous(scheme.columns([kept], 1), self._entropy))[0]
 
-    def _charge(self) -> None:
-        spent = Fraction(self._state["spent"]) + self._cost
+    def _charge(self, state: State) -> None:
+        spent = Fraction(state["spent"]) + self._cost
         if spent > self._limit:
-            left = self._limit - Fraction(self._state["spent"])
+            left = self._limit - Fraction(state["spent"])
             raise device_spent(shown(self._cost), shown(left), shown(self._limit))
-        self._state["spent"] = str(spent)
-
-    @contextmanager
-    def _held(self) -> Iterator[None]:
-        """The state as it is on disk, for this thread alone until it is stored."""
-        if self._process != os.getpid():
-            if self._path is None:
-                raise device_of_another_process()
-            # The lock may have been held at the fork, by a thread that the child does not have.
-            self._process, self._one_at_a_time = os.getpid(), Lock()
-        with self._one_at_a_time:
-            if self._path is None:
-                yield
-                return
-            with _locked(self._path):
-                if self._path.exists():
-                    self._load()
-                else:
-                    self._store()
-                yield
-
-    def _load(self) -> None:
-        try:
-            found = json.loads(self._path.read_text(encoding="utf-8")) if self._path else {}
-        except (OSError, ValueError) as error:
-            raise device_unreadable(type(error).__name__) from None
-        if not isinstance(found, dict) or found.keys() != self._state.keys():
-            raise device_unreadable("it has another shape")
-        if any(found[key] != self._state[key] for key in ("protocol", "repeat", "limit")):
-            raise device_differs()
-        self._state = found
-
-    def _store(self) -> None:
-        """Durable before anything is sent: a crash may lose budget, never privacy."""
-        if self._path is None:
-            return
-        fresh = self._path.with_name(self._path.name + ".new")
-        try:
-            with open(fresh, "w", encoding="utf-8", opener=lambda path, flags: os.open(path, flags, 0o600)) as file:
-                json.dump(self._state, file)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(fresh, self._path)
-            if os.name == "posix":
-                folder = os.open(self._path.parent, os.O_RDONLY)
-                try:
-                    os.fsync(folder)
-                finally:
-                    os.close(folder)
-        except OSError as error:
-            raise device_unreadable(f"it cannot be written, {str(error.strerror).lower()}") from None
-
-
-@contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    """While no other process holds the file of a device."""
-    try:
-        handle = os.open(path.with_name(path.name + ".lock"), os.O_CREAT | os.O_RDWR, 0o600)
-    except OSError as error:
-        raise device_unreadable(str(error.strerror).lower()) from None
-    fcntl = import_module("fcntl") if os.name == "posix" else None
-    try:
-        if fcntl is not None:
-            fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
-    finally:
-        # A child forked meanwhile has the handle too: the lock would last as long as the child.
-        if fcntl is not None:
-            fcntl.flock(handle, fcntl.LOCK_UN)
-        os.close(handle)
+        state["spent"] = str(spent)

@@ -147,19 +147,6 @@ def device_differs() -> Refused:
     )
 
 
-def device_unreadable(reason: str) -> DataUnreadable:
-    return DataUnreadable(
-        f"the device file cannot be used: {reason}.", "Mend it; a device that forgets what it reported cannot protect."
-    )
-
-
-def device_of_another_process() -> UsageError:
-    return UsageError(
-        "this device was made in another process, and its budget is only in memory: both would spend it.",
-        'Give it a file that both share, e.g. path="device.json", or make a device in each process for its own person.',
-    )
-
-
 def device_copied() -> UsageError:
     return UsageError(
         "a device is not copied or pickled: both would spend its budget.",
