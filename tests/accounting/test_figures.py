@@ -9,7 +9,7 @@ import pytest
 
 from sfumato.accounting import draw_belief, draw_composition, draw_deviations, draw_worlds, gaussian_sigma
 from sfumato.errors import MissingExtra, UsageError
-from sfumato.plots import accounting as plots
+from sfumato.plots import charts as plots
 from sfumato.plots.charts import Chart, Line, Panel, interactive
 
 CHART = Chart(

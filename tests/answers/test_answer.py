@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 
 import sfumato as sf
+from sfumato.answers import columns as outputs
+from sfumato.answers import picture as pictures
 from sfumato.answers.answer import Answer, finish
 from sfumato.errors import MissingExtra, UsageError
 from sfumato.kernel.gate import Receipt, Release, release
@@ -17,8 +19,6 @@ from sfumato.kernel.mechanisms.additive import Additive, Law
 from sfumato.kernel.widths import deviation, error
 from sfumato.ledger.balance import Balance
 from sfumato.ledger.terms import Amount
-from sfumato.query import outputs
-from sfumato.query import picture as pictures
 from sfumato.query.rewrite import KeyColumn
 from sfumato.schema.table import Schema
 from tests.entropy import SeededEntropy

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sfumato as sf
+from sfumato.answers import builder as building
 from sfumato.answers.builder import Builder
 from sfumato.answers.explain import explain
 from sfumato.errors import Refused, SfumatoError, UsageError
 from sfumato.plan.expressions import AllOf, Condition
-from sfumato.query import builder as building
 from sfumato.query import sql_parts
 from sfumato.query.sql import LONGEST, parse
 from sfumato.query.sql_parts import Part, read_part, written_name

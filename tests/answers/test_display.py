@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from sfumato.answers import display, picture
 from sfumato.answers.answer import Answer
 from sfumato.errors import UsageError
-from sfumato.query import display, picture
 from tests.answers.test_answer import answered
 from tests.plots.reading import fetches_nothing, read, runs_nothing_foreign
 from tests.query.asking import walk

@@ -8,7 +8,7 @@ import pytest
 
 import sfumato.geo as geo
 import sfumato.noise as noise
-from sfumato.audit import places, runs, trustless, twins
+from sfumato.audit import positions, runs, trustless, twins
 from sfumato.audit.catalogue import AGGREGATES, MECHANISMS, Subject, aggregates
 from sfumato.audit.channels import every_channel
 from sfumato.audit.replay import QUESTIONS, every_question
@@ -44,7 +44,7 @@ def test_every_way_to_report_without_a_server_is_audited() -> None:
 
 def test_the_law_of_the_globe_is_known_around_the_position_only() -> None:
     with pytest.raises(ValueError, match="around the position"):
-        SUBJECTS["geo planar on the globe, 1/ε apart"].law(places.THERE, Fraction(1))  # type: ignore[misc]
+        SUBJECTS["geo planar on the globe, 1/ε apart"].law(positions.THERE, Fraction(1))  # type: ignore[misc]
 
 
 def test_a_single_report_of_rappor_claims_less_than_what_is_kept() -> None:

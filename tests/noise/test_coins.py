@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from sfumato.noise import odds
+from sfumato.noise import coins
 from sfumato.noise.coins import Odds, uniform_below
 from tests.entropy import ScriptedEntropy, SeededEntropy
 from tests.kernel.laws import bounds_of_exp_minus, chi_square, mutant
@@ -63,7 +63,7 @@ def test_words_next_to_the_probability_are_decided_as_the_probability_is(weight:
 
 
 def test_a_twin_that_never_asks_for_more_bits_is_caught() -> None:
-    twin = mutant(odds, "words <= np.uint64(high - 1)", "words < np.uint64(0)").Odds(F(1), F(1))
+    twin = mutant(coins, "words <= np.uint64(high - 1)", "words < np.uint64(0)").Odds(F(1), F(1))
     first, second = int(bracket(F(1), F(1), 128)[0]) >> 64, int(bracket(F(1), F(1), 128)[0]) & LAST
     entropy = ScriptedEntropy([first], [second - 2])
     assert twin.draw(1, entropy).tolist() != [True]
@@ -116,7 +116,7 @@ def test_uniform_words_beyond_the_last_multiple_are_drawn_again(bound: int) -> N
 
 def test_a_twin_that_keeps_them_is_caught() -> None:
     """Scaled down: with words of 2 bits and bound 3, keeping the word 3 makes 0 twice as likely."""
-    source = inspect.getsource(odds).replace("WORD = 64", "WORD = 2")
+    source = inspect.getsource(coins).replace("WORD = 64", "WORD = 2")
     assert "1 << WORD" in source
     for broken in (False, True):
         module = types.ModuleType("small")

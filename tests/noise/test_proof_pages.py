@@ -10,10 +10,10 @@ import pytest
 import sfumato.noise as noise
 from sfumato.kernel.mechanisms import keys
 from sfumato.kernel.mechanisms.keys import KeySelection
-from sfumato.noise import classical, odds, ranking, response, sparse_vector, stairs
+from sfumato.noise import classical, coins, ranking, response, sparse_vector, stairs
 
 DOCS = Path(__file__).parents[2] / "docs"
-MODULES = [classical, odds, ranking, response, keys, sparse_vector, stairs]
+MODULES = [classical, coins, ranking, response, keys, sparse_vector, stairs]
 PAGES = [
     "staircase",
     "randomised-response",

@@ -12,11 +12,11 @@ import pytest
 
 import sfumato as sf
 import sfumato.door
+from sfumato.answers import answer as finishing
 from sfumato.cli.output import as_csv
 from sfumato.kernel import gate
 from sfumato.kernel.certify import Certified
 from sfumato.kernel.gate import Release
-from sfumato.query import finish as finishing
 from tests.threats.test_channels import neighbours, session_on
 
 QUESTIONS = [
