@@ -164,7 +164,7 @@ def policy_missing(path: str) -> DataUnreadable:
 
 
 def policy_malformed(path: str, reason: str) -> UsageError:
-    return UsageError(f"{path} is not valid TOML: {reason}.", "Mend that line; sfumato init drafts a correct file.")
+    return UsageError(f"{path} is not valid TOML: {reason}.", "Fix that line; sfumato init drafts a correct file.")
 
 
 def policy_unknown(path: str, where: str, name: str, known: Iterable[str]) -> UsageError:
@@ -191,7 +191,7 @@ def file_missing(path: str) -> DataUnreadable:
 
 
 def file_unreadable(path: str, reason: str) -> DataUnreadable:
-    return DataUnreadable(f"{path} cannot be read: {reason}.", "Nothing was charged. Mend the file and try again.")
+    return DataUnreadable(f"{path} cannot be read: {reason}.", "Nothing was charged. Fix the file and try again.")
 
 
 def frame_unknown(kind: str) -> UsageError:

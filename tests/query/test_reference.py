@@ -217,10 +217,10 @@ def test_the_limits_of_the_page_are_those_of_the_code() -> None:
     limits = dict(table_rows("sql.md", "what | at most"))
     assert limits == {
         "the text of a question": f"{sql.LONGEST:,} characters",
-        "nesting of brackets, `NOT` and signs": f"{sql_expressions.DEEPEST} levels",
-        "brackets after words that are no function of this page, one inside another": f"{sql.MOST_CALLS} levels",
+        "nesting of brackets, `NOT` and minus signs": f"{sql_expressions.DEEPEST} levels",
+        "calls of functions that are not on this page, one inside another": f"{sql.MOST_CALLS} levels",
         "`JOIN` words, and casts (`::`)": f"{sql.MOST_JOINS} each",
-        "nodes of a question, as it stands in the plan": f"{sql.MOST_NODES:,}",
+        "terms of a question, as it expands in the plan": f"{sql.MOST_NODES:,}",
         "operators of its SQL, each copy counted": f"{MOST_NODES:,}",
         "work of one row on texts and operators, by declared lengths": f"{MOST_WORK:,} ns",
         "groups": f"{MOST_GROUPS:,}",

@@ -34,7 +34,7 @@ class Receipt:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What an engine added up: one row a group; with open keys also which groups there are, and of how many units."""
+    """What an engine added up: one row per group; with open keys also which groups there are, and of how many units."""
 
     entries: Sequence[Sequence[Added]]
     groups: Sequence[Group] | None = None

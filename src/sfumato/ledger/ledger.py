@@ -178,7 +178,7 @@ class Ledger:
             return balance_of(book, self._in_force.terms(book), analyst, like)
 
     def history(self, analyst: str | None = None) -> list[Charge]:
-        """One entry a charge, oldest first: those of one analyst, or for the owner all.
+        """One entry per charge, oldest first: those of one analyst, or for the owner all.
 
         Every hash was checked when this process first read the entry; `verify` reads all of them again.
         """
@@ -198,7 +198,7 @@ class Ledger:
             return found, Stored(kept_releases(kept), kept_when(kept))
 
     def lines(self) -> list[Line]:
-        """One line an entry, of all kinds, oldest first, for the owner. Every hash is checked."""
+        """One line per entry, of all kinds, oldest first, for the owner. Every hash is checked."""
         lines: list[Line] = []
         self.records.anew(lambda entry: lines.append(line_of(entry)))
         return lines

@@ -131,8 +131,9 @@ def _unbounded_reason(value: Expression, text: str, schema: Schema) -> Refused:
     for name, column in declared.items():
         if isinstance(column, Int | Float | Date) and column.lower is None:
             return date_unbounded(text, name) if isinstance(column, Date) else no_bounds(text, name)
-    lost = next((LOST[node.name] for node in inside(value) if isinstance(node, Call) and node.name in LOST), None)
-    return no_bounds(text, first_column(value)) if lost is None else bounds_lost(text, lost.format(first_column(value)))
+    lost = next((node.name for node in inside(value) if isinstance(node, Call) and node.name in LOST), None)
+    column = first_column(value)
+    return no_bounds(text, column) if lost is None else bounds_lost(text, lost, LOST[lost].format(column))
 
 
 def _is_unit(value: Expression, unit: Person, schema: Schema) -> bool:

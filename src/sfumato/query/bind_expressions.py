@@ -41,7 +41,7 @@ NEAREST: dict[tuple[Kind, Kind], str] = {
         "number",
         "date",
     ): "Count days: DATE_DIFF('day', DATE '2020-01-01', {0}); YEAR({0}) and MONTH({0}) are numbers.",
-    ("number", "text"): "Of texts there are COUNT({0}), COUNT(DISTINCT {0}) and GROUP BY; LENGTH({0}) is a number.",
+    ("number", "text"): "Text columns support COUNT({0}), COUNT(DISTINCT {0}) and GROUP BY; LENGTH({0}) is a number.",
     ("text", "number"): "Write texts in quotes; numbers are compared with =, <, > and BETWEEN.",
     ("text", "date"): "Compare dates with dates: {0} >= DATE '2024-01-31'.",
     ("date", "number"): "A date is written DATE '2024-01-31'.",

@@ -198,7 +198,7 @@ def _folded(query: SubQuery, columns: Schema, schema: Schema) -> tuple[Folded, .
             case EveryColumn():
                 raise plain_beside_fold("*")
     if not found:
-        # Who has rows at all: one row a person, of which only that there is one matters.
+        # Who has rows at all: one row per person, of which only that there is one matters.
         found.append(Folded("count", "count", Number(Fraction(1)), COUNTED))
     _named_apart([column.name for column in found], schema)
     return tuple(found)

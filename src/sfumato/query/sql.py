@@ -117,7 +117,7 @@ def _question(select: exp.Select) -> Question:
 def _check_size(*written: Expression | Condition | None) -> None:
     """Before anything walks over it: what is written once may stand in the plan many times."""
     if sum(size(node) for node in written if node is not None) > MOST_NODES:
-        raise too_large()
+        raise too_large(MOST_NODES)
 
 
 def _grouped_by(node: exp.Expr, selected: tuple[SelectedKey | SelectedCall, ...], alias: str) -> Expression:

@@ -87,7 +87,7 @@ def delta_unused() -> UsageError:
 
 def calls_too_deep(limit: int) -> Refused:
     return Refused(
-        f"brackets after unknown words are nested more than {limit} levels deep.",
+        f"calls of unknown functions are nested more than {limit} deep.",
         "Use the functions of the reference, and ask it in a flatter form.",
     )
 
@@ -109,7 +109,7 @@ def no_numbers(name: str) -> UsageError:
 
 def no_upper_end(name: str) -> UsageError:
     return UsageError(
-        f'"{name}" has no public upper end.',
+        f'"{name}" has no declared upper bound.',
         "Give one that is surely large enough, e.g. --upper 150, in Python upper=150.",
     )
 
@@ -126,12 +126,14 @@ def mode_unlisted(call: str, name: str) -> Refused:
     return Refused(
         f"{call} has no public list of values, or too long a one.",
         f'Declare {name} as type = "category" with values, or ask for the most frequent ones: '
-        f"SELECT {name}, COUNT(*) AS n … GROUP BY {name} ORDER BY n DESC LIMIT 1; of numbers also HISTOGRAM(x, bins).",
+        f"SELECT {name}, COUNT(*) AS n … GROUP BY {name} ORDER BY n DESC LIMIT 1; for numbers also HISTOGRAM(x, bins).",
     )
 
 
-def bounds_lost(call: str, instead: str) -> Refused:
-    return Refused(f"{call} has no bounds: the function has none where its argument may lie.", f"Write {instead}.")
+def bounds_lost(call: str, function: str, instead: str) -> Refused:
+    return Refused(
+        f"{call} has no bounds: {function} has none on the declared range of its argument.", f"Write {instead}."
+    )
 
 
 def date_unbounded(call: str, column: str) -> Refused:
@@ -141,8 +143,8 @@ def date_unbounded(call: str, column: str) -> Refused:
     )
 
 
-def too_large() -> Refused:
-    return Refused("the question repeats itself too often inside itself.", "Ask it in a flatter form.")
+def too_large(limit: int) -> Refused:
+    return Refused(f"the question expands to more than {limit:,} terms.", "Ask it in a flatter form.")
 
 
 def refused_because(what: str, reason: str, nearest: str) -> Refused:
@@ -158,7 +160,7 @@ def function_unknown(name: str, known: Iterable[str], listed: Iterable[str]) -> 
 def distinct_of_several(values: Sequence[str]) -> Refused:
     together = " || '/' || ".join(values)
     return Refused(
-        "COUNT(DISTINCT …) of several is not supported: it counts the values of one expression.",
+        "COUNT(DISTINCT …) of several values is not supported: it counts those of one expression.",
         f"Write COUNT(DISTINCT {values[0]}), or put texts together: COUNT(DISTINCT {together}).",
     )
 

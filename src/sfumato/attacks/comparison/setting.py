@@ -81,7 +81,7 @@ def setting(
     k: int = 5,
     seed: int = 0,
 ) -> Setting:
-    """The setting on the given table, a row a person, or on the people of the made-up town."""
+    """The setting on the given table, one row per person, or on the people of the made-up town."""
     if table is None:
         visits = population(VISITS, seed=seed)
         firsts = np.sort(np.unique(visits["person_id"].to_numpy(), return_index=True)[1]).astype(np.int64)
