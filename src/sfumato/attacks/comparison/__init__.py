@@ -12,10 +12,10 @@ from sfumato.attacks.comparison.methods import publications
 from sfumato.attacks.comparison.setting import setting
 from sfumato.attacks.finite import finite
 from sfumato.attacks.result import AttackResult
-from sfumato.attacks.shows.scene import Case
+from sfumato.attacks.staging import Case
 from sfumato.attacks.wordings import nothing_to_attack
 from sfumato.errors import not_positive
-from sfumato.plots.attacks import Success, successes
+from sfumato.plots.attacks import successes
 from sfumato.plots.bars import percent
 from sfumato.plots.page import Cell, Figure, Section, Table, page
 from sfumato.schema.numbers import whole
@@ -49,8 +49,11 @@ class Line:
     @property
     def broken_by(self) -> list[str]:
         """The attacks that hit more often than promised, or than chance where nothing was."""
-        found = (self.linking, self.secret, self.value)
-        return [BROKEN_BY[result.name] for result in found if Case(self.method, result).works]
+        return [BROKEN_BY[case.result.name] for case in map(self.case, range(3)) if case.works]
+
+    def case(self, which: int) -> Case:
+        """How one of the three attacks fares: linking, the secret, the value."""
+        return Case(self.method, (self.linking, self.secret, self.value)[which])
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +118,7 @@ class Comparison:
         cells: list[list[Cell]] = [list(row) for row in self.table()]
         sections = [Section("Side by side", [self.says(), Table(COLUMNS, cells)])]
         for title, pick in (("People re-identified", 0), ("Secrets learnt", 1), ("Values learnt", 2)):
-            bars = [_bar(line, (line.linking, line.secret, line.value)[pick]) for line in self.lines]
+            bars = [line.case(pick).bar(f"{line.method}, {line.level}") for line in self.lines]
             worst = max(bars, key=lambda bar: bar.success)
             takeaway = f"Most by {worst.label}: {percent(worst.success)}; chance gives {percent(worst.chance)}."
             sections.append(Section(title, [Figure(successes(bars), takeaway)]))
@@ -169,8 +172,3 @@ def compare(
 def _cell(result: AttackResult[Any]) -> str:
     promise = "" if result.bound is None else f"; {percent(result.bound)}"
     return f"{percent(result.success)} ({percent(result.chance)}{promise})"
-
-
-def _bar(line: Line, result: AttackResult[Any]) -> Success:
-    works = Case(line.method, result).works
-    return Success(f"{line.method}, {line.level}", result.success, result.chance, result.bound, works)

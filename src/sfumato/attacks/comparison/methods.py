@@ -20,7 +20,7 @@ from sfumato.anonymise import (
 from sfumato.attacks.comparison.setting import Floats, Question, Setting
 from sfumato.attacks.cover import bounds_of
 from sfumato.attacks.matrices import matrix
-from sfumato.attacks.shows.scene import session_on
+from sfumato.attacks.staging import session_on
 from sfumato.schema.columns import Category, Declared
 from sfumato.schema.numbers import exact_positive
 from sfumato.session import Session

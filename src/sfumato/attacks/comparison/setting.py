@@ -7,11 +7,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from sfumato.anonymise.roles import apart
 from sfumato.attacks.matrices import matrix
-from sfumato.attacks.tabular import need_column
-from sfumato.attacks.wordings import needs_columns, too_few_rows
-from sfumato.datasets import population
+from sfumato.attacks.staging import check_columns, townspeople
+from sfumato.attacks.wordings import needs_columns
 from sfumato.simulate import Simulator
 
 Floats = NDArray[np.float64]
@@ -83,9 +81,7 @@ def setting(
 ) -> Setting:
     """The setting on the given table, one row per person, or on the people of the made-up town."""
     if table is None:
-        visits = population(VISITS, seed=seed)
-        firsts = np.sort(np.unique(visits["person_id"].to_numpy(), return_index=True)[1]).astype(np.int64)
-        table = visits.take(firsts)
+        table = townspeople(VISITS, seed)
         quasi, sensitive, value = (
             quasi or TOWN["quasi"],
             sensitive or str(TOWN["sensitive"]),
@@ -93,11 +89,7 @@ def setting(
         )
     if not quasi or sensitive is None or value is None:
         raise needs_columns("a comparison", "the columns", "--quasi age,hours --sensitive diagnosis --value income")
-    if table.num_rows < FEWEST:
-        raise too_few_rows(table.num_rows, FEWEST)
-    apart({"quasi": quasi, "sensitive": [sensitive], "value": [value]})
-    for name in (*quasi, sensitive, value):
-        need_column(table, "compared", name)
+    check_columns(table, "compared", FEWEST, {"quasi": quasi, "sensitive": [sensitive], "value": [value]})
     known = matrix(table, list(quasi), "compared")
     return Setting(table, list(quasi), sensitive, value, _questions(known, seed), _unit(known), k, seed)
 

@@ -22,7 +22,8 @@ from sfumato.attacks.shows.releasing import (
     show_skewness,
 )
 from sfumato.attacks.shows.sampling import show_floating_point, show_membership, show_timing
-from sfumato.attacks.shows.scene import Case, Demonstration, Scene, scene
+from sfumato.attacks.shows.scene import Demonstration, Scene, scene
+from sfumato.attacks.staging import Case
 from sfumato.attacks.wordings import attack_unknown
 from sfumato.errors import not_positive
 from sfumato.schema.numbers import whole

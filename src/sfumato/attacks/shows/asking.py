@@ -12,7 +12,8 @@ from sfumato.attacks.differencing import differencing
 from sfumato.attacks.matrices import matrix
 from sfumato.attacks.reconstruction import reconstruction
 from sfumato.attacks.result import AttackResult
-from sfumato.attacks.shows.scene import BARE, Case, Demonstration, Scene, session_on
+from sfumato.attacks.shows.scene import BARE, Demonstration, Scene
+from sfumato.attacks.staging import Case, session_on
 from sfumato.attacks.tracker import tracker
 from sfumato.schema.columns import Category, Declared, Float, Int
 

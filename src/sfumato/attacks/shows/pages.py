@@ -12,10 +12,7 @@ COLUMNS = ("protection", "success", "chance", "promised", "attempts", "verdict")
 
 
 def bars(shown: Demonstration) -> list[Success]:
-    return [
-        Success(case.protection, case.result.success, case.result.chance, case.result.bound, case.works)
-        for case in shown.cases
-    ]
+    return [case.bar(case.protection) for case in shown.cases]
 
 
 def verdict(*, works: bool, promised: bool) -> str:

@@ -12,7 +12,8 @@ from sfumato.attacks.matrices import Floats, matrix
 from sfumato.attacks.result import AttackResult
 from sfumato.attacks.rotate import known_distribution, known_sample
 from sfumato.attacks.shows.release import sums_by_person
-from sfumato.attacks.shows.scene import BARE, Case, Demonstration, Scene
+from sfumato.attacks.shows.scene import BARE, Demonstration, Scene
+from sfumato.attacks.staging import Case
 
 KNOWN = 40
 # Of a column's standard deviation; for factors, of the logarithm.

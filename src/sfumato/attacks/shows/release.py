@@ -8,7 +8,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from sfumato.anonymise import mondrian
-from sfumato.attacks.shows.scene import Scene, session_on
+from sfumato.attacks.shows.scene import Scene
+from sfumato.attacks.staging import session_on
 from sfumato.schema.columns import Category, Declared, Float
 from sfumato.schema.numbers import exact_positive
 

@@ -14,7 +14,8 @@ from sfumato.attacks.linking import linking
 from sfumato.attacks.marginals import marginals
 from sfumato.attacks.result import AttackResult
 from sfumato.attacks.shows.release import binned, general, private_counts
-from sfumato.attacks.shows.scene import BARE, Case, Demonstration, Scene
+from sfumato.attacks.shows.scene import BARE, Demonstration, Scene
+from sfumato.attacks.staging import Case
 
 COUNT = "persons counted"
 PERSON = "person number"

@@ -11,7 +11,8 @@ from sfumato.attacks.floating_point import Release, floating_point, textbook_lap
 from sfumato.attacks.membership import membership
 from sfumato.attacks.result import AttackResult
 from sfumato.attacks.shows.release import Floats, sums_by_person
-from sfumato.attacks.shows.scene import BARE, Case, Demonstration, Scene, session_on
+from sfumato.attacks.shows.scene import BARE, Demonstration, Scene
+from sfumato.attacks.staging import Case, session_on
 from sfumato.attacks.timing import looping_geometric, timing
 from sfumato.schema.columns import Declared, Int
 from sfumato.simulate import Simulator

@@ -1,28 +1,16 @@
 """What a demonstration is given, and what it gives back: one attack before and after protection, side by side."""
 
-import math
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from sfumato.anonymise.roles import apart
-from sfumato.attacks.result import AttackResult
-from sfumato.attacks.tabular import need_column
-from sfumato.attacks.wordings import needs_columns, too_few_rows
-from sfumato.datasets import population
-from sfumato.protected import protect
-from sfumato.schema.budget import Budget
-from sfumato.schema.columns import Declared
+from sfumato.attacks.staging import Case, check_columns, townspeople
+from sfumato.attacks.wordings import needs_columns
 from sfumato.schema.numbers import exact_positive
-from sfumato.schema.unit import Row
-from sfumato.session import Session
 
 BARE = "the table as it stands"
 QUASI = ("age", "sex", "zip", "education")
@@ -78,23 +66,6 @@ class Scene:
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
-    """One attack on one way to answer or release."""
-
-    protection: str
-    result: AttackResult[Any]
-
-    @property
-    def works(self) -> bool:
-        """Whether the attack hits more often than promised, or than chance where nothing was, by more than luck."""
-        allowed = self.result.chance if self.result.bound is None else self.result.bound
-        # Pairs that share a person are no tries of their own.
-        tries = max(1, self.result.measures.get("tosses", self.result.attempts))
-        luck = 4 * math.sqrt(max(allowed * (1 - allowed), 1 / tries) / tries)
-        return not math.isnan(self.result.success) and self.result.success > allowed + max(luck, 0.02)
-
-
-@dataclass(frozen=True, slots=True)
 class Demonstration:
     """An attack, what it does, and how it fares against each protection."""
 
@@ -131,10 +102,8 @@ def scene(
 ) -> Scene:
     """A scene on the given table, one row per person, or on the people of the made-up town."""
     if table is None:
-        visits = population(4_000, seed=seed)
-        firsts = np.sort(np.unique(visits["person_id"].to_numpy(), return_index=True)[1]).astype(np.int64)
         return Scene(
-            visits.take(firsts),
+            townspeople(4_000, seed),
             tuple(quasi) or QUASI,
             sensitive,
             tuple(columns) or COLUMNS,
@@ -143,11 +112,9 @@ def scene(
             seed,
             True,
         )
-    if table.num_rows < FEWEST:
-        raise too_few_rows(table.num_rows, FEWEST)
-    apart({"quasi": quasi, "sensitive": [sensitive] if sensitive else []})
-    for name in (*quasi, *columns, *([sensitive] if sensitive else [])):
-        need_column(table, "attacked", name)
+    check_columns(
+        table, "attacked", FEWEST, {"quasi": quasi, "sensitive": [sensitive] if sensitive else []}, others=columns
+    )
     return Scene(table, tuple(quasi), sensitive, tuple(columns) or _numeric(table), epsilon, k, seed, False)
 
 
@@ -157,15 +124,3 @@ def _numeric(table: pa.Table) -> tuple[str, ...]:
         for field in table.schema
         if (pa.types.is_integer(field.type) or pa.types.is_floating(field.type)) and table[field.name].null_count == 0
     )
-
-
-@contextmanager
-def session_on(table: pa.Table, columns: dict[str, Declared], epsilon: float) -> Iterator[Session]:
-    """A session with this much to spend, and a ledger that lives as long as the demonstration."""
-    with (
-        TemporaryDirectory() as folder,
-        protect(
-            table, unit=Row(), columns=columns, budget=Budget(epsilon=epsilon), ledger=Path(folder) / "demo.ledger"
-        ) as session,
-    ):
-        yield session
