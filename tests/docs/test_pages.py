@@ -102,7 +102,7 @@ def test_places_are_counted_as_readers_see_them() -> None:
 
 @pytest.mark.parametrize("name", ["ARCHITECTURE.md", "docs/how-to/change-it.md"])
 def test_files_that_are_named_exist(name: str) -> None:
-    """In backticks, below src/sfumato or from the root; `{a,b}.py` is both, `<name>` is yours, a bare name is anywhere."""
+    """In backticks, below src/sfumato or from the root; `{a,b}.py` is both, `<name>` is yours, a bare name anywhere."""
     for given in re.findall(r"`([\w{},/.*<>-]+(?:\.(?:py|md|txt|toml)|/))`", text(ROOT / name)):
         folder, brace, rest = given.partition("{")
         inner, _, end = rest.partition("}")
@@ -111,3 +111,9 @@ def test_files_that_are_named_exist(name: str) -> None:
                 continue
             pattern = path.rstrip("/") if "/" in path else f"**/{path}"
             assert any(True for base in (ROOT / "src" / "sfumato", ROOT) for _ in base.glob(pattern)), path
+
+
+def test_every_picture_is_shown_somewhere() -> None:
+    shown = {(page.parent / target).resolve() for page in PAGES for target in links(text(page))}
+    kept = {path for path in (ROOT / "docs" / "images").rglob("*") if path.suffix in (".svg", ".png")}
+    assert sorted(path.name for path in kept - shown) == []
