@@ -9,6 +9,7 @@ from sfumato.errors import SfumatoError
 from sfumato.ledger import wordings as of_the_ledger
 from sfumato.query import wordings as of_questions
 from sfumato.schema import wordings as of_declarations
+from tests.test_errors import SAMPLES as EVERYBODYS
 
 SAMPLES: dict[str, tuple[Any, ...]] = {
     "error_depends": ("income",),
@@ -88,7 +89,7 @@ WORDINGS = {
 
 
 def test_every_wording_has_a_sample() -> None:
-    assert set(WORDINGS) == set(SAMPLES)
+    assert set(WORDINGS) - set(EVERYBODYS) == set(SAMPLES)
 
 
 @pytest.mark.parametrize("name", SAMPLES)

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import Any
 
-from sfumato.errors import ledger_broken
 from sfumato.kernel.gate import Group, Release, ReleasedRows
 from sfumato.ledger.entry import Entry
+from sfumato.ledger.wordings import ledger_broken
 from sfumato.visible import visible
 
 

@@ -11,10 +11,9 @@ import secrets
 import stat
 from pathlib import Path
 
-from sfumato.errors import ledger_unwritable
 from sfumato.ledger.disk import force
 from sfumato.ledger.starting import first_name, forget
-from sfumato.ledger.wordings import key_unreadable
+from sfumato.ledger.wordings import key_unreadable, ledger_unwritable
 
 KEY_BYTES = 32
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from sfumato.errors import EngineFailed, ledger_differs, request_conflict
+from sfumato.errors import EngineFailed
 from sfumato.kernel.cost import Cost
 from sfumato.kernel.gate import Receipt, Release
 from sfumato.kernel.shape import fits
@@ -28,8 +28,10 @@ from sfumato.ledger.wordings import (
     envelope_empty,
     envelope_of_other_data,
     interrupted_too_often,
+    ledger_differs,
     no_receipt,
     not_an_envelope,
+    request_conflict,
     request_of_before,
 )
 from sfumato.plan.nodes import PLAN_LANGUAGE

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from sfumato.errors import ledger_broken, ledger_gone
 from sfumato.ledger.anchor import Anchor
 from sfumato.ledger.book import Book
 from sfumato.ledger.chain import Chain
@@ -14,7 +13,7 @@ from sfumato.ledger.pen import Pen
 from sfumato.ledger.places import checked_anchor
 from sfumato.ledger.reader import Reader
 from sfumato.ledger.verifying import verified
-from sfumato.ledger.wordings import ledger_replaced
+from sfumato.ledger.wordings import ledger_broken, ledger_gone, ledger_replaced
 
 
 class Records:

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import assert_never
 
-from sfumato.errors import UsageError, division_unbounded, identifier_used, unknown_column, wrong_type
+from sfumato.errors import UsageError, identifier_used, unknown_column
 from sfumato.plan.expressions import (
     AllOf,
     AnyOf,
@@ -30,7 +30,7 @@ from sfumato.query.bind_dates import date_part_range
 from sfumato.query.bind_functions import check_growth
 from sfumato.query.function_ranges import range_of
 from sfumato.query.ranges import WHOLE, Range, add, constant, hull, inverse, negate, times
-from sfumato.query.wordings import not_listed
+from sfumato.query.wordings import division_unbounded, not_listed, wrong_type
 from sfumato.schema.columns import Category, Float, Identifier, Int, as_date, plain_text
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person

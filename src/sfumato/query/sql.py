@@ -10,7 +10,7 @@ from functools import lru_cache
 import sqlglot
 from sqlglot import Token, TokenType, exp
 
-from sfumato.errors import Refused, not_sql, not_supported, too_deep, too_long
+from sfumato.errors import Refused, not_supported
 from sfumato.plan.expressions import Column, Condition, Expression, same, size
 from sfumato.plan.functions import FUNCTIONS
 from sfumato.query.ordering import After, Order
@@ -34,9 +34,12 @@ from sfumato.query.sql_sources import read_from, read_with
 from sfumato.query.wordings import (
     calls_too_deep,
     not_in_answer,
+    not_sql,
     question_not_text,
     sorted_by_computed,
+    too_deep,
     too_large,
+    too_long,
     too_many_casts,
 )
 

@@ -196,3 +196,64 @@ def not_measured(name: str, measured: Iterable[str]) -> UsageError:
     return UsageError(
         f'"{name}" is not an aggregate of this answer.{did_you_mean(name, measured)}', f"It has {quoted(measured)}."
     )
+
+
+def too_long(length: int, limit: int) -> Refused:
+    return Refused(f"the question has {length} characters; {limit} are allowed.", "Ask it in a shorter form.")
+
+
+def too_deep(limit: int) -> Refused:
+    return Refused(f"the question is nested more than {limit} levels deep.", "Ask it in a flatter form.")
+
+
+def not_sql(reason: str) -> Refused:
+    return Refused(
+        f"this is not a question in SQL: {reason}.", "Write it like: SELECT sex, COUNT(*) AS n FROM people GROUP BY sex"
+    )
+
+
+def unknown_table(name: str, table: str) -> Refused:
+    return Refused(f'there is no table "{name}".{did_you_mean(name, [table])}', f"Ask FROM {table}.")
+
+
+def no_bounds(call: str, column: str) -> Refused:
+    return Refused(
+        f"{call} has no bounds.",
+        f'Declare them in the policy, e.g. {column} = {{ type = "float", lower = 0, upper = 200000 }}; '
+        f'for SUM, AVG and quantiles also {{ type = "float", private_bounds = 0.1 }}.',
+    )
+
+
+def division_unbounded(call: str) -> Refused:
+    return Refused(
+        f"{call} has no bounds: the divisor may be 0.", "Divide by a column whose bounds exclude 0, or by a number."
+    )
+
+
+def wrong_type(what: str, expected: str, nearest: str = "Compare numbers with numbers, texts with texts.") -> Refused:
+    return Refused(f"{what}, but {expected}.", nearest)
+
+
+def keys_undeclared(name: str) -> Refused:
+    return Refused(
+        f'GROUP BY "{name}" needs declared keys.',
+        f'Declare {name} as type = "category" with values, as "int" with bounds, or as "text" to discover its values.',
+    )
+
+
+def too_many_keys(count: int, limit: int) -> Refused:
+    return Refused(f"the question has {count} groups; {limit} are allowed.", "Group by fewer or coarser columns.")
+
+
+def select_without_group(name: str) -> Refused:
+    return Refused(
+        f'"{name}" is selected without an aggregate.', f"Add GROUP BY {name}, or ask for COUNT, SUM or AVG of it."
+    )
+
+
+def bounds_too_wide(call: str) -> Refused:
+    return Refused(f"the bounds of {call} are too wide to compute with.", "Use smaller factors.")
+
+
+def duplicate_output(name: str) -> Refused:
+    return Refused(f'two columns of the answer are called "{name}".', "Name them apart with AS.")
