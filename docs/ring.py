@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from docs.markdown import between
 from tests.architecture.ring import COVERED_BESIDES, PARTS, PROMISED, RING, Part, of_part
 from tests.mutants.planted import PLANTED
 
@@ -24,7 +25,7 @@ def architecture(text: str) -> str:
         title = PROMISED[part].title
         lines.append(f"| trusted: {title[0].lower()}{title[1:]} | {', '.join(_folded(part))} | privacy is lost |")
     lines.append("| untrusted | everything else | an answer may be bad, late or refused, never leaky |")
-    return _between(text, "<!-- ring -->", "\n\n" + "\n".join(lines) + "\n\n", "<!-- end -->")
+    return between(text, "<!-- ring -->", "\n\n" + "\n".join(lines) + "\n\n", "<!-- end -->")
 
 
 def audit_page(text: str) -> str:
@@ -41,14 +42,14 @@ def audit_page(text: str) -> str:
             lines.append(f"| {span} | {where} | {trusted.claim} |")
             start += trusted.minutes
         parts.append("\n".join(lines) + "\n")
-    return bugs(_between(text, "<!-- ring -->", "\n" + "".join(parts) + "\n", "<!-- end -->"))
+    return bugs(between(text, "<!-- ring -->", "\n" + "".join(parts) + "\n", "<!-- end -->"))
 
 
 def coverage(text: str) -> str:
     """The files that coverage measures, in pyproject.toml."""
     listed = sorted({trusted.file for trusted in RING} | set(COVERED_BESIDES))
     lines = "".join(f'  "*/sfumato/{file}",\n' for file in listed)
-    return _between(text, "# <ring>: written by python -m docs.generate", f"\ninclude = [\n{lines}]\n", "# </ring>")
+    return between(text, "# <ring>: written by python -m docs.generate", f"\ninclude = [\n{lines}]\n", "# </ring>")
 
 
 def bugs(text: str) -> str:
@@ -65,14 +66,6 @@ def _folded(part: Part) -> Iterator[str]:
     for folder, files in folders.items():
         named = files[0] if len(files) == 1 else "{" + ",".join(files) + "}"
         yield f"`{folder}/{named}.py`" if folder else f"`{named}.py`"
-
-
-def _between(text: str, begin: str, made: str, end: str) -> str:
-    before, found, rest = text.partition(begin)
-    _, closed, after = rest.partition(end)
-    if not found or not closed:
-        raise ValueError(f"there is no {begin} … {end}")
-    return before + begin + made + end + after
 
 
 RENEWED: dict[str, Callable[[str], str]] = {

@@ -32,6 +32,7 @@ TITLES = {
     "sfumato.geo.wordings": "Places",
     "sfumato.anonymise.wordings": "Anonymising",
     "sfumato.attacks.wordings": "Attacks",
+    "sfumato.cli.wordings": "Commands",
 }
 # Arguments with which a wording reads naturally; `package.name` where two packages have the name. A wording that is not
 # listed gets some by the names of its parameters.
@@ -85,7 +86,8 @@ SAMPLES: dict[str, tuple[Any, ...]] = {
     "mechanism_switched_off": ("ranks",),
     "allow_unknown": ("rank", ("additive", "ranks")),
     "plan_refused": ("an aggregate is constant",),
-    "spend_too_small": ("1e-99",),
+    "spend_buys_nothing": ("1e-99",),
+    "spend_too_small": ("0.001",),
     "over_budget": ("0.5", "the table", "0.2", "3"),
     "ledger_differs": ("the table", "people", "persons"),
     "limit_differs": ("epsilon 3", "epsilon 5"),
@@ -106,10 +108,11 @@ SAMPLES: dict[str, tuple[Any, ...]] = {
     "sorted_by_computed": ("n / 2", ["sex", "n"]),
     "not_listed": ("sex", "Femal", ["female", "male"]),
     "mode_unlisted": ("MODE(zip)", "zip"),
-    "bounds_lost": ("AVG(LN(cost))", "LN(GREATEST(cost, 1))"),
+    "bounds_lost": ("AVG(LN(cost))", "LN", "LN(GREATEST(cost, 1))"),
     "date_unbounded": ("AVG(YEAR(seen))", "seen"),
     "calls_too_deep": (4,),
     "too_many_casts": (4,),
+    "too_large": (5_000,),
     "too_many_joins": (4,),
     "too_many_tables": (8,),
     "too_many_levels": (5,),

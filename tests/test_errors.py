@@ -7,9 +7,17 @@ from typing import Any, get_type_hints
 import pytest
 
 from sfumato import errors
+from sfumato.cli import wordings as of_commands
+from sfumato.engines import wordings as of_engines
 from sfumato.errors import SfumatoError, UsageError, did_you_mean, quoted
+from sfumato.kernel import wordings as of_the_kernel
+from sfumato.ledger import wordings as of_the_ledger
+from sfumato.query import wordings as of_questions
+from sfumato.schema import wordings as of_declarations
+from tests.architecture.sources import sources
 
-# One call of every function that makes an error. A new wording needs a line here.
+MODULES = (errors, of_declarations, of_questions, of_engines, of_the_kernel, of_the_ledger, of_commands)
+# One call of every wording of errors.py, and of those that everybody meets. A new one of errors.py needs a line here.
 SAMPLES: dict[str, tuple[Any, ...]] = {
     "not_a_number": ("epsilon", "'one'"),
     "not_finite": ("epsilon",),
@@ -54,7 +62,7 @@ SAMPLES: dict[str, tuple[Any, ...]] = {
     "data_changed": (),
     "duplicate_output": ("n",),
     "plan_refused": ("it measures nothing",),
-    "spend_too_small": ("1e-30",),
+    "spend_buys_nothing": ("1e-30",),
     "over_budget": ("0.5", '"hospital"', "0.2", "3"),
     "ledger_needed": (),
     "ledger_differs": ("the unit", "row", "person"),
@@ -75,18 +83,32 @@ CLASSES = [kind for kind in vars(errors).values() if inspect.isclass(kind) and i
 
 
 def wordings() -> dict[str, Any]:
-    """Every function of the module that returns an error."""
+    """Every function of errors.py that returns an error, and those of packages that have a sample here."""
     found = {}
-    for name, function in vars(errors).items():
-        if inspect.isfunction(function) and function.__module__ == errors.__name__:
-            returned = get_type_hints(function).get("return")
-            if inspect.isclass(returned) and issubclass(returned, SfumatoError):
-                found[name] = function
+    for module in MODULES:
+        for name, function in vars(module).items():
+            if inspect.isfunction(function) and function.__module__ == module.__name__ and name not in found:
+                returned = get_type_hints(function).get("return")
+                is_error = inspect.isclass(returned) and issubclass(returned, SfumatoError)
+                if is_error and (module is errors or name in SAMPLES):
+                    found[name] = function
     return found
 
 
 def test_every_wording_has_a_sample() -> None:
     assert set(wordings()) == set(SAMPLES)
+
+
+def test_a_wording_stands_where_it_is_raised() -> None:
+    """In errors.py only what several packages say, or a module that belongs to none."""
+    homes: dict[str, set[str]] = {name: set() for name in wordings() if hasattr(errors, name)}
+    for source in sources():
+        for name in source.imports():
+            home, _, wording = name.rpartition(".")
+            if home == "sfumato.errors" and wording in homes:
+                homes[wording].add(source.name.partition("/")[0])
+    alone = {name: found for name, found in homes.items() if len(found) < 2}
+    assert {name for name, found in alone.items() if not any(home.endswith(".py") for home in found)} == set()
 
 
 @pytest.mark.parametrize("name", sorted(SAMPLES))
@@ -158,8 +180,8 @@ def test_an_error_without_a_hint_is_its_message() -> None:
 
 
 def test_the_budget_hint_knows_when_nothing_is_left() -> None:
-    assert "spend=0.2 or less" in errors.over_budget("0.5", "x", "0.2", "3").hint
-    assert "for free" in errors.over_budget("0.5", "x", "0", "3").hint
+    assert "spend=0.2 or less" in of_the_ledger.over_budget("0.5", "x", "0.2", "3").hint
+    assert "for free" in of_the_ledger.over_budget("0.5", "x", "0", "3").hint
 
 
 def test_did_you_mean() -> None:

@@ -1,6 +1,7 @@
-"""Draws the pictures of the README from a run of the demo: python docs/images/make.py
+"""Draws the pictures of README, tutorials and the page on attacks: python docs/images/make.py
 
-ask.svg is what `sfumato ask` prints; answer.png and report.png are the page of the demo, seen by a browser (chromium).
+ask.svg is what `sfumato ask` prints, attack.png what `sfumato attack` draws; answer.png and report.png are the page of
+the demo, seen by a browser (chromium).
 """
 
 import io
@@ -35,6 +36,7 @@ def main() -> None:
         output = Path(folder)
         found = json.loads(printed("demo", "--fast", "--format", "json", "--output", folder))
         (HERE / "ask.svg").write_text(asked(output / "town.toml"), encoding="utf-8")
+        printed("attack", "reconstruction", "--plot", str(HERE / "attack.png"))
         if shutil.which(BROWSER) is None:
             print("No chromium: answer.png and report.png are left as they are.")
             return

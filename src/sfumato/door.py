@@ -18,7 +18,7 @@ from sfumato.ledger.payment import Draw, Payment, Stored
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """Releases, one a plan; `cached`: they were paid for and drawn before."""
+    """Releases, one per plan; `cached`: they were paid for and drawn before."""
 
     releases: tuple[Release, ...]
     when: str

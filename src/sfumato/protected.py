@@ -156,11 +156,11 @@ class Protected:
         return Session(self.schema, self.engine, self.ledger, analyst, opening)
 
     def history(self) -> list[Charge]:
-        """One entry a charge of every analyst, oldest first."""
+        """One entry per charge of every analyst, oldest first."""
         return self.ledger.history()
 
     def entries(self) -> list[Line]:
-        """One line an entry of the ledger: charges, answers and failures kept, and all changes of limits."""
+        """One line per entry of the ledger: charges, answers and failures kept, and all changes of limits."""
         return self.ledger.lines()
 
     def verify(self) -> int:

@@ -217,7 +217,7 @@ class Session:
         return self._ledger.balance(self.analyst)
 
     def history(self) -> list[Charge]:
-        """One entry a charge of this analyst, oldest first. The owner sees everybody's with `sfumato history`."""
+        """One entry per charge of this analyst, oldest first. The owner sees everybody's with `sfumato history`."""
         return self._ledger.history(self.analyst)
 
     def close(self) -> None:

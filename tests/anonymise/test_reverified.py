@@ -1,4 +1,4 @@
-"""Odd cells and two releases: k is what a reader counts in the finished table, and every output says what it is not."""
+"""M5, odd cells and two releases: k is what a reader counts in the finished table; every output says what it is not."""
 
 import unicodedata
 from collections import Counter

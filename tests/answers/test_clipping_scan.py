@@ -192,7 +192,7 @@ def test_a_person_is_paid_with_all_rows(people: pd.DataFrame, tmp_path: Path) ->
     ("column", "given", "why"),
     [
         ("city", {"upper": 5}, "holds no numbers"),
-        ("age", {}, "no public upper end"),
+        ("age", {}, "no declared upper bound"),
         ("age", {"upper": -1}, "upper"),
         ("age", {"upper": 9, "points": 1}, "points"),
         ("age", {"upper": 9, "points": 1000}, "points"),

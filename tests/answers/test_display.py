@@ -51,8 +51,8 @@ def test_an_answer_prints_as_a_table_with_its_sentences(by_sex: Answer) -> None:
     assert lines[4:] == [
         "± at 95 %. Protects one row.",
         "Cost epsilon 0.5. Spent in all epsilon 0.5; left epsilon 2.5.",
-        "Whoever gives even odds that somebody is in the data believes it after this answer with at least 37.7 % and "
-        "at most 62.3 %.",
+        "Someone who starts at even odds that a person is in the data ends, after this answer, between 37.7 % and "
+        "62.3 %.",
         "About 5 more questions like this fit.",
         *by_sex.notes,
     ]
@@ -226,7 +226,7 @@ def test_a_page_is_one_file_that_fetches_nothing(by_sex: Answer, tmp_path: Any) 
     runs_nothing_foreign(reader)
     fetches_nothing(reader)
     assert len(reader.all("figure")) == 2
-    for part in (*by_sex.notes, "at most 62.3 %", "epsilon 0.5", "the question"):
+    for part in (*by_sex.notes, "between 37.7 % and 62.3 %", "epsilon 0.5", "the question"):
         assert part in text
     assert "Plotly" in text
 

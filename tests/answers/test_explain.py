@@ -71,8 +71,8 @@ def test_what_people_read() -> None:
         f"Question: {QUESTION}",
         "Protects: one row",
         "Costs:    epsilon 0.5",
-        "          Whoever gives even odds that somebody is in the data believes it after this answer with at least "
-        "37.7 % and at most 62.3 %.",
+        "          Someone who starts at even odds that a person is in the data ends, after this answer, between "
+        "37.7 % and 62.3 %.",
         "Groups:   2, all declared; empty ones get noise too",
         "Releases:",
     ]

@@ -1,4 +1,4 @@
-"""One run, many planted records: the figures of the paper, exact coverage, and a learner that forgets to add noise."""
+"""M3, one run, many planted records: the figures of the paper, exact coverage, and a learner that forgets the noise."""
 
 from math import exp, floor
 

@@ -92,8 +92,8 @@ def test_the_script_repeats_the_question(shell: Shell, policy: Path, tmp_path: P
 def test_the_table_says_what_is_hidden_and_how_many_fit(shell: Shell, policy: Path) -> None:
     lines = shell("ask", policy, BY_SEX, "--spend", "0.5")[1].splitlines()
     assert lines[-5:] == [
-        "Whoever gives even odds that somebody is in the data believes it after this answer with at least 37.7 % and "
-        "at most 62.3 %.",
+        "Someone who starts at even odds that a person is in the data ends, after this answer, between 37.7 % and "
+        "62.3 %.",
         "About 5 more questions like this fit.",
         "income: a value of income below 0 counts as 0, one above 200,000 as 200,000; error bars do not cover what "
         "that changes.",

@@ -18,7 +18,8 @@ from sfumato.engines.arrange import look_at_all
 from sfumato.engines.protocol import Engine, Query
 from sfumato.engines.sql.counting import emit
 from sfumato.engines.sql.dialect import Dialect
-from sfumato.errors import EngineFailed, engine_failed
+from sfumato.engines.wordings import engine_failed
+from sfumato.errors import EngineFailed
 from sfumato.plan.nodes import Plan
 from sfumato.schema.columns import Float, Int
 from sfumato.schema.table import Schema

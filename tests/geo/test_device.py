@@ -34,7 +34,7 @@ def test_a_known_place_is_free_and_the_same(tmp_path: Path) -> None:
 
 
 def test_averaging_a_year_of_reports_tells_no_more_than_one(tmp_path: Path) -> None:
-    """M1 for positions; without reuse the mean of 365 reports is within a few dozen metres."""
+    """M1, for positions: without reuse the mean of 365 reports is within a few dozen metres."""
     device = opened(tmp_path)
     told = [device.report(39.96, 116.31, at=NOW + timedelta(days=day)) for day in range(40)]
     assert len({(one.lat, one.lon) for one in told}) == 1

@@ -1,4 +1,4 @@
-"""The device: memory, budget, and what averaging 365 reports brings (check M1). Its file: tests/devices."""
+"""The device: memory, budget, and what averaging 365 reports brings (threat M1). Its file: tests/devices."""
 
 import copy
 import json

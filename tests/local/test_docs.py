@@ -105,14 +105,14 @@ def test_the_figures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: py
         assert abs(wrong - max(1 - rows / 32_219, theory)) < 0.05
     expected = {
         "central Laplace": 2**0.5 * 27 / 30_000,
-        "one substance a person": 0.029,
+        "one substance per person": 0.029,
         "all, response with 1/27": 0.156,
         "all, Laplace of scale 27": (2 * 27**2 / 30_000) ** 0.5,
     }
     for name, found in names["error"].items():
         assert 0.3 * expected[name] < found < 2.2 * expected[name], name
-    assert (names["error"]["all, Laplace of scale 27"] / names["error"]["one substance a person"]) ** 2 > 8
-    for picture in ("table-4.svg", "substances.svg"):
+    assert (names["error"]["all, Laplace of scale 27"] / names["error"]["one substance per person"]) ** 2 > 8
+    for picture in ("response-error.svg", "substances.svg"):
         assert "<svg" in Path(picture).read_text()
         assert (DOCS / "images/local" / picture).exists()
         assert f"../images/local/{picture}" in text(FIGURES)

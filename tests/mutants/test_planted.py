@@ -1,4 +1,4 @@
-"""The list of planted bugs cannot rot: each still fits the source, compiles, changes it, and names tests that exist."""
+"""A1: the list of planted bugs cannot rot. Each fits the source, compiles, changes it, and names tests that exist."""
 
 import ast
 from pathlib import Path

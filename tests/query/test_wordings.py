@@ -9,6 +9,7 @@ from sfumato.errors import SfumatoError
 from sfumato.ledger import wordings as of_the_ledger
 from sfumato.query import wordings as of_questions
 from sfumato.schema import wordings as of_declarations
+from tests.test_errors import SAMPLES as EVERYBODYS
 
 SAMPLES: dict[str, tuple[Any, ...]] = {
     "error_depends": ("income",),
@@ -26,9 +27,9 @@ SAMPLES: dict[str, tuple[Any, ...]] = {
     "keys_need_delta": ("town",),
     "delta_unused": (),
     "not_measured": ("cuont", ["count", "income"]),
-    "too_large": (),
+    "too_large": (5_000,),
     "mode_unlisted": ("MODE(zip)", "zip"),
-    "bounds_lost": ("AVG(LN(cost))", "LN(GREATEST(cost, 1))"),
+    "bounds_lost": ("AVG(LN(cost))", "LN", "LN(GREATEST(cost, 1))"),
     "date_unbounded": ("AVG(YEAR(seen))", "seen"),
     "not_listed": ("sex", "Femal", ["female", "male"]),
     "question_not_text": ("int",),
@@ -88,7 +89,7 @@ WORDINGS = {
 
 
 def test_every_wording_has_a_sample() -> None:
-    assert set(WORDINGS) == set(SAMPLES)
+    assert set(WORDINGS) - set(EVERYBODYS) == set(SAMPLES)
 
 
 @pytest.mark.parametrize("name", SAMPLES)

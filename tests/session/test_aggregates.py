@@ -209,7 +209,7 @@ def test_the_delta_of_a_question_is_the_analysts_choice_within_the_pot(tmp_path:
 
 
 def shown_singletons(delta: float, trials: int) -> int:
-    """How often the key of a single person is shown (check S10)."""
+    """How often the key of a single person is shown (threat S10)."""
     selection = KeySelection(sf.Spend(1).epsilon, sf.Spend(1, delta).delta or sf.Spend(1).epsilon, 1)
     return int(selection.draw(np.ones(trials, dtype=np.int64), SystemEntropy()).sum())
 

@@ -1,4 +1,4 @@
-"""What surrounds an answer says nothing about anybody (THREATS.md: C4), and a key cannot run as a formula."""
+"""What surrounds an answer says nothing about anybody (threat C4), and a key cannot run as a formula."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""Channels beside the answer: errors, texts, metadata, hostile SQL (THREATS.md: C1, C2, C4, C5, C6).
+"""Channels beside the answer: errors, texts, metadata, hostile SQL (threats C1, C2, C4, C5, C6).
 
 Each check has a twin: something broken in the same way, which the same check must flag.
 """

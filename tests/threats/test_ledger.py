@@ -1,4 +1,4 @@
-"""Attacks on the ledger (THREATS: L1, L2, L3, L6, L7, L8, L11), each beside a twin that they break."""
+"""Attacks on the ledger (threats L1, L2, L3, L6, L7, L8), each beside a twin that they break."""
 
 import json
 import re

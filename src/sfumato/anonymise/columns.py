@@ -105,7 +105,7 @@ def plain(table: pa.Table, name: str) -> "pa.Array[Any]":
 
 
 def combined(codes: Sequence[Codes], sizes: Sequence[int]) -> tuple[Codes, int]:
-    """One number a row for its combination of values, and how many combinations occur."""
+    """One number per row for its combination of values, and how many combinations occur."""
     total, radix = np.zeros(len(codes[0]), dtype=np.int64), 1
     for column, size in zip(codes, sizes, strict=True):
         if radix * size >= 1 << 62:

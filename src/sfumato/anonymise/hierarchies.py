@@ -89,7 +89,7 @@ class Hierarchy:
 
     @classmethod
     def prefixes(cls, *lengths: int) -> "Hierarchy":
-        """Codes by their first signs: 12345, 1234*, 123**, … or only those of the given lengths."""
+        """Codes by their first characters: 12345, 1234*, 123**, … or only those of the given lengths."""
         return cls(steps.prefixes(lengths))
 
     @classmethod

@@ -127,7 +127,7 @@ def aggregate(
     measures: Mapping[str, str] | None = None,
     least: int = 5,
 ) -> AnonymisedTable:
-    """A table of totals: one row a group, with the number of its rows and sums, means, minima or maxima.
+    """A table of totals: one row per group, with the number of its rows and sums, means, minima or maxima.
 
     measures: e.g. {"income": "mean"}; the result's columns are called income_mean. least: groups of fewer rows are left
     out. A total never shows who is in it, but two totals may: groups left out can come back by subtraction.

@@ -26,7 +26,7 @@ def file_kind_unknown(path: str) -> DataUnreadable:
 
 
 def file_not_understood(path: str, reason: str) -> DataUnreadable:
-    return DataUnreadable(f"{path} cannot be read: {reason}.", "Mend the file and try again.")
+    return DataUnreadable(f"{path} cannot be read: {reason}.", "Fix the file and try again.")
 
 
 def file_not_written(path: str, reason: str) -> UsageError:

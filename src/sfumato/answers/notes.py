@@ -82,8 +82,8 @@ def price_in_words(cost: Amount) -> str:
         )
     low, high = posterior(EVEN, cost.epsilon)
     return (
-        "Whoever gives even odds that somebody is in the data "
-        f"believes it after this answer with at least {_down(low)} and at most {_up(high)}."
+        "Someone who starts at even odds that a person is in the data "
+        f"ends, after this answer, between {_down(low)} and {_up(high)}."
     )
 
 

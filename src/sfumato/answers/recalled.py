@@ -3,15 +3,15 @@
 from dataclasses import dataclass
 from typing import Any
 
-from sfumato.errors import ledger_broken
 from sfumato.kernel.gate import Group, Release, ReleasedRows
 from sfumato.ledger.entry import Entry
+from sfumato.ledger.wordings import ledger_broken
 from sfumato.visible import visible
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """Noisy integers as the ledger keeps them: one row a group, a number or several for each measure of the plan.
+    """Noisy integers as the ledger keeps them: one row per group, a number or several for each measure of the plan.
 
     `groups` names the groups of discovered keys; without them a row's place is the group's number. `questions` are
     those that were paid together, where the ledger knows them.
@@ -25,7 +25,7 @@ class Kept:
 
     @property
     def rows(self) -> list[dict[str, Any]]:
-        """A row a group: its number, or what it was found under, and the integers m0, m1, …"""
+        """One row per group: its number, or what it was found under, and the integers m0, m1, …"""
         named = [(number,) for number in range(len(self.values))] if self.groups is None else list(self.groups)
         return [
             {"group": group[0] if len(group) == 1 else group, **{f"m{i}": value for i, value in enumerate(row)}}

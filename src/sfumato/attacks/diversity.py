@@ -24,7 +24,8 @@ PRESENT = 0.5
 class Located:
     """For each kind of person: what the release says about the sensitive values of whoever fits.
 
-    heads: a row a kind. counts: kinds x values. kind: of each person. secret: each person's value, a column of counts.
+    heads: one row per kind. counts: kinds x values. kind: of each person. secret: each person's value, a column of
+    counts.
     """
 
     heads: pa.Table

@@ -33,7 +33,7 @@ def marginals(
     """Guess everybody's secret from count tables that cross it with what is known about everybody.
 
     published: tables with the columns of some known facts, `secret` and `count`, e.g. income by age and sex, and income
-    by zip; noisy counts too. known: a row a person with the facts that the tables use, as from a register.
+    by zip; noisy counts too. known: one row per person with the facts that the tables use, as from a register.
     truth: the secrets. others: how often other people's records give the secret away, where that is more than chance.
     epsilon, delta: what all the tables cost together.
 

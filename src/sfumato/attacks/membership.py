@@ -27,7 +27,7 @@ def membership(
 ) -> AttackResult[float]:
     """Score each target by how far it leans to the published means (Homer et al. 2008; Dwork et al. 2015).
 
-    published: the means. targets: one row a person, one column a mean. reference: the means of the whole population.
+    published: the means. targets: one row per person, one column per mean. reference: the means of all people.
     truth: whether each target is among those averaged. epsilon, delta: what all the means cost together.
 
     recovered: the scores. Where all means and references are shares of yes-or-no facts: how much likelier the means are

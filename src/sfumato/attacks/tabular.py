@@ -35,7 +35,7 @@ def need_column(table: pa.Table, what: str, name: str) -> None:
 
 
 def codes_of(columns: Iterable["pa.ChunkedArray[Any]"]) -> NDArray[np.int64]:
-    """One number a row of all the columns laid end to end: equal values have equal numbers, NULL and NaN have -1.
+    """One number per row of all the columns laid end to end: equal values have equal numbers, NULL and NaN have -1.
 
     Claim: a date equals the same date as text or timestamp, and a number the same number of another type.
     """

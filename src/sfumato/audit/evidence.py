@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-FALSE_ALARM = 1e-6  # of a verdict: it cries wolf once in a million runs
+FALSE_ALARM = 1e-6  # of a verdict: one in a million runs
 
 
 def between(count: int, draws: int, error: float) -> tuple[float, float]:

@@ -43,7 +43,7 @@ def ask(
     analyst: Annotated[str, typer.Option(help="Who is asking.")] = DEFAULT_ANALYST,
     fresh: Annotated[bool, typer.Option("--fresh", help="Pay again for a question asked before.")] = False,
     request: Annotated[str | None, typer.Option(help="An id that makes a retry free.")] = None,
-    confidence: Annotated[float, typer.Option(help="Of the error bars.")] = 0.95,
+    confidence: Annotated[float, typer.Option(help="Confidence level of the error bars.")] = 0.95,
     format: Annotated[Format, typer.Option(help="How to print the answer; html is one page with plots.")] = (
         Format.table
     ),

@@ -32,7 +32,7 @@ def audit(
 
     Law: draws against the exact law. Events: counts on two neighbours, and the ε they prove (95 %). Bits: whether an
     output is a multiple of a power of two. Time: whether the time of a draw follows the noise. Replay: what one unit
-    moves, against what was certified. Exits with 1 on a violation; each verdict cries wolf once in a million.
+    moves, against what was certified. Exits with 1 on a violation; false alarms: at most one in a million per verdict.
     """
     ready(output)
     findings = list(_run(twins=twins, only=only))

@@ -30,14 +30,14 @@ class Format(StrEnum):
 def compare(
     rows: Annotated[
         Path | None,
-        typer.Argument(metavar="TABLE", help="A CSV or Parquet file, a row a person; a made-up town if left out."),
+        typer.Argument(metavar="TABLE", help="A CSV or Parquet file, one row per person; a made-up town if left out."),
     ] = None,
     quasi: Annotated[str, typer.Option(help="Numeric columns that the attacker knows, e.g. age,hours.")] = "",
     sensitive: Annotated[str | None, typer.Option(help="The sensitive column, with few values.")] = None,
     value: Annotated[str | None, typer.Option(help="A numeric column that is nobody's business.")] = None,
-    epsilon: Annotated[str, typer.Option(help="Of the sessions, e.g. 0.1,1,10.")] = "0.1,1,3,10",
-    k: Annotated[int, typer.Option(min=2, help="Of the k-anonymous release.")] = 5,
-    seed: Annotated[int, typer.Option(min=0, help="Of everything made up.")] = 0,
+    epsilon: Annotated[str, typer.Option(help="Epsilon of each session, e.g. 0.1,1,10.")] = "0.1,1,3,10",
+    k: Annotated[int, typer.Option(min=2, help="k of the k-anonymous release.")] = 5,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the generated data.")] = 0,
     format: Annotated[Format, typer.Option(help="How to print.")] = Format.table,
     output: Annotated[Path | None, typer.Option(help="Write to this file instead of the screen.")] = None,
 ) -> None:

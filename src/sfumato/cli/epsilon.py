@@ -44,7 +44,9 @@ def epsilon(
     ] = None,
     delta: Annotated[
         str | None,
-        typer.Option(help="Of Gaussian noise: in worlds instead of, in densities beside Laplace noise; counts: 1e-5."),
+        typer.Option(
+            help="Delta of Gaussian noise: instead of Laplace noise in worlds, beside it in densities and counts."
+        ),
     ] = None,
     answer: Annotated[str | None, typer.Option(help="An invented answer for worlds, densities and errors.")] = None,
     counts: Annotated[int, typer.Option(help="For counts: how many one person moves all at once.")] = 20,

@@ -191,7 +191,7 @@ def trace(
 @app.command()
 def words(
     text: Annotated[str, typer.Argument(help="The text to protect, or - for a pipe.")],
-    vectors: Annotated[Path, typer.Option(help="Your word vectors: a word and its numbers a line, as GloVe writes.")],
+    vectors: Annotated[Path, typer.Option(help="Word vectors: one word and its numbers per line, as GloVe writes.")],
     epsilon: Annotated[str, typer.Option(help="The price of a word, per unit of distance.")],
     skip_unknown: Annotated[bool, typer.Option("--skip-unknown", help="Leave words without a vector out.")] = False,
 ) -> None:
@@ -199,7 +199,7 @@ def words(
     mechanism = geo.words(vectors_from(vectors), epsilon=number(epsilon, "epsilon"))
     told = mechanism.protect(sys.stdin.read() if text == "-" else text, on_unknown="skip" if skip_unknown else "refuse")
     told = told.rstrip("\n")
-    write((visible_lines(told) if sys.stdout.isatty() else told) + "\n", None)  # a pipe gets every sign as it was
+    write((visible_lines(told) if sys.stdout.isatty() else told) + "\n", None)  # a pipe gets every character as it was
 
 
 def _finite(value: float) -> float | None:

@@ -203,7 +203,7 @@ def name_bad(problems: Sequence[Problem], listed: int = 20) -> None:
 
 
 def vectors_from(path: Path) -> dict[str, list[float]]:
-    """A word and its numbers a line."""
+    """One word and its numbers per line."""
     if not path.is_file():
         raise file_missing(str(path))
     found: dict[str, Any] = {}

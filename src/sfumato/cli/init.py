@@ -7,9 +7,10 @@ from typing import Annotated
 import typer
 
 from sfumato.cli.output import number, working, write
+from sfumato.cli.wordings import policy_exists
 from sfumato.engines.duckdb.engine import describe
 from sfumato.engines.sql.phrases import quoted
-from sfumato.errors import Refused, policy_exists
+from sfumato.errors import Refused
 from sfumato.query.sql import parse
 from sfumato.schema.columns import Float
 from sfumato.schema.draft import draft_policy

@@ -22,14 +22,14 @@ app = typer.Typer(
 
 Spec = Annotated[Path | None, typer.Option("--spec", help="The specification that plan wrote, for both sides.")]
 Name = Annotated[
-    str, typer.Option("--protocol", help="auto, rr, grr, sue, oue, olh, hadamard, subset, rappor; of a mean: duchi …")
+    str, typer.Option("--protocol", help="auto, rr, grr, sue, oue, olh, hadamard, subset, rappor; for a mean: duchi …")
 ]
 DomainOption = Annotated[
     str | None, typer.Option("--domain", help="The possible answers, with commas; or a range 0..99.")
 ]
 Epsilon = Annotated[str | None, typer.Option(help="What one report costs the person it is about.")]
-Lower = Annotated[str | None, typer.Option(help="Of a number: its lower bound.")]
-Upper = Annotated[str | None, typer.Option(help="Of a number: its upper bound.")]
+Lower = Annotated[str | None, typer.Option(help="The lower bound of a number.")]
+Upper = Annotated[str | None, typer.Option(help="The upper bound of a number.")]
 Source = Annotated[str, typer.Argument(help="A .csv, .parquet, .jsonl or .txt file, or - for a pipe.")]
 Kind = Annotated[str | None, typer.Option("--from", help="The format of the input: lines, csv, jsonl or parquet.")]
 FormatOption = Annotated[Format, typer.Option("--format", help="How to print.")]
@@ -47,10 +47,10 @@ def plan(
         list[str] | None, typer.Option(help="One of several questions, name=a,b,c or name=lower:upper; repeat it.")
     ] = None,
     way: Annotated[
-        str, typer.Option(help="Of several questions each person answers one (sample) or all (split).")
+        str, typer.Option(help="With several questions, each person answers one (sample) or all (split).")
     ] = "sample",
     alphabet: Annotated[
-        str | None, typer.Option(help="Of texts that nobody can list: the signs they may hold.")
+        str | None, typer.Option(help="For texts that nobody can list: the characters they may hold.")
     ] = None,
     length: Annotated[int, typer.Option(min=1, help="The longest such text.")] = 8,
     users: Annotated[int, typer.Option(min=1, help="How many people you expect.")] = 10_000,
@@ -77,7 +77,7 @@ def plan(
     if format is Format.csv:
         write(as_csv(["protocol", "error", "bits", "chosen"], rows), None)
         return
-    footer = f"Chosen: {chosen.name}, epsilon {chosen.epsilon:.6g} a report, parameters {chosen.fingerprint}."
+    footer = f"Chosen: {chosen.name}, epsilon {chosen.epsilon:.6g} per report, parameters {chosen.fingerprint}."
     if rows:
         footer += f" Error: one deviation of the count of a rare value among {users:,} people."
     write(as_table(["protocol", "error", "bits", "chosen"], rows, footer=footer) if rows else footer + "\n", None)

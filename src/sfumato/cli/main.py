@@ -72,7 +72,7 @@ def run(arguments: list[str] | None = None) -> None:
     as_json = _wants_json(arguments)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")  # a terminal that cannot show a sign shows a question mark
+            stream.reconfigure(errors="replace")  # a terminal that cannot show a character shows a question mark
     try:
         sys.exit(app(arguments, prog_name="sfumato", standalone_mode=not as_json))
     except typer.TyperException as error:  # a wrong option, met in JSON mode

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 YEAR = 2024
 # The lowest ages of the four groups that the weights below speak of.
 AGE_GROUPS = (0, 25, 45, 65)
-# Weights of one visit, two visits, and so on: about two visits a person, never more than twelve.
+# Weights of one visit, two visits, and so on: about two visits per person, never more than twelve.
 VISITS_A_PERSON = (2048, 1024, 512, 256, 128, 64, 32, 16, 8, 4, 2, 1)
 # Monday to Sunday.
 VISITS_A_WEEKDAY = (11, 10, 10, 10, 9, 3, 2)

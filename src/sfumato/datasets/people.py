@@ -41,7 +41,7 @@ _PAY_SPREAD = 0.28
 
 @dataclass(frozen=True, slots=True)
 class People:
-    """Columns of equal length, one entry a person; what has labels is held as positions among them."""
+    """Columns of equal length, one entry per person; what has labels is held as positions among them."""
 
     codes: dict[str, Integers]
     age: Integers

@@ -20,7 +20,7 @@ def deidentify(table: pa.Table) -> pa.Table:
 
 
 def voter_list(table: pa.Table, seed: int = 0, coverage: float = 0.8) -> pa.Table:
-    """Name, zip, birth date and sex of a share of the persons, one row a person, in order of name.
+    """Name, zip, birth date and sex of a share of the persons, one row per person, in order of name.
 
     Claim: exactly the share `coverage` of the persons, rounded to whole persons and never none, chosen with the seed.
     """

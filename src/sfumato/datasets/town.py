@@ -34,7 +34,7 @@ REFERENCE_DATE = date(YEAR, 12, 31)
 
 
 def population(rows: int = 32_561, seed: int = 0) -> pa.Table:
-    """A town as a table of clinic visits, one row a visit and about two visits a person, in order of date.
+    """A town as a table of clinic visits, one row per visit and about two visits per person, in order of date.
 
     Claim: the same rows and seed give the same table. `age` is the age on REFERENCE_DATE; every column but
     visit_date, diagnosis and cost is the same in all rows of a person. Nobody in it exists: it is made from a release

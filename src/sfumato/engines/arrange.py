@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.engines.protocol import Engine, Query, RowsFound
-from sfumato.errors import engine_failed
+from sfumato.engines.wordings import engine_failed
 from sfumato.kernel.gate import Found, Group
 from sfumato.kernel.mechanisms.protocol import MOST_COUNTED_ROWS, Added, CellCounts, Numbers, Weighed
 from sfumato.plan.counting import Counting

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from sfumato.errors import DataUnreadable, UsageError, did_you_mean, quoted
+from sfumato.errors import DataUnreadable, EngineFailed, UsageError, did_you_mean, quoted
 
 SAY_WHICH = (
     'Say which: source_table = "people" in the policy, --source-table people for sfumato init, '
@@ -124,3 +124,26 @@ def folder_changed(name: str) -> DataUnreadable:
 
 def names_alike(name: str) -> UsageError:
     return UsageError(f'another column is called "{name}" but for the case of letters.', "Declare one of the two.")
+
+
+def frame_unknown(kind: str) -> UsageError:
+    return UsageError(
+        f"a value of type {kind} is not a table Sfumato reads.",
+        "Pass the path of a file or of a directory of Parquet files, or a pandas, Polars or Arrow table.",
+    )
+
+
+def session_closed() -> UsageError:
+    return UsageError("this session is closed.", "Open another one.")
+
+
+def session_of_another_process() -> UsageError:
+    return UsageError("this session was opened in another process.", "Open one in each process, after the fork.")
+
+
+def engine_failed() -> EngineFailed:
+    """One text for every cause: which one it was may depend on single rows."""
+    return EngineFailed(
+        "the engine could not finish this question.",
+        "The charge stands. Let the owner check limits, memory and disk of the engine; fresh=True pays for a new try.",
+    )

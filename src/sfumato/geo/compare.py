@@ -68,9 +68,9 @@ class Comparison:
 def compare(
     *, level: GivenNumber | str, radius_m: GivenNumber, prior: str | npt.ArrayLike = "uniform", side: int = SIDE
 ) -> Comparison:
-    """The experiment of source 002 with an optimal attacker, on a square of side × side places 1/(2ε) apart.
+    """Planar noise, cloaking, obfuscation against an optimal attacker, on a square of side × side places 1/(2ε) apart.
 
-    `prior` is "uniform", "town" (three busy quarters), or a table of weights, one a place.
+    `prior` is "uniform", "town" (three busy quarters), or a table of weights, one per place.
     """
     epsilon = float(level_of(level) / exact_positive(radius_m, "radius_m"))
     spacing = 1 / epsilon / SPREAD

@@ -87,7 +87,7 @@ def wrapped(lon: Floats) -> Floats:
 
 
 def vectors(lat: Floats, lon: Floats) -> Floats:
-    """Unit vectors, one a row."""
+    """Unit vectors, one per row."""
     phi, lam = np.radians(lat), np.radians(lon)
     return np.stack([np.cos(phi) * np.cos(lam), np.cos(phi) * np.sin(lam), np.sin(phi)], axis=-1)
 

@@ -31,7 +31,7 @@ STEEPEST = 1e30  # a rate beyond this is bounded by this
 
 @dataclass(frozen=True, slots=True)
 class Nearby:
-    """Vectors, a row an item; their scaled copy in single precision, by group, entry and item; its squared norms."""
+    """Vectors, one row per item; their scaled copy in single precision, by group, entry and item; its squared norms."""
 
     table: Floats
     step: Fraction

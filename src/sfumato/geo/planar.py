@@ -77,7 +77,7 @@ class Planar:
         return Position(float(noisy[0][0]), float(noisy[1][0])) if single else Position(*noisy)
 
     def report_flat(self, east_m: Any, north_m: Any, *, entropy: Entropy | None = None) -> tuple[Any, Any]:
-        """One report a place of a flat map of your own, in metres, on the lattice of step `step_m`: a planar geometric.
+        """One report per place of a flat map of yours, in metres, on the lattice of step `step_m`: a planar geometric.
 
         Claim: epsilon · (d + √2 · step_m) for places d metres apart on that map; the second part is below 0.0001. What
         the map does to distances is for you to count.

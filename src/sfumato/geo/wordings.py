@@ -14,12 +14,12 @@ def bad_positions(problems: Sequence[Problem], *, listed: int = 5) -> UsageError
     noun = "row holds" if len(problems) == 1 else "rows hold"
     return UsageError(
         f"{len(problems)} {noun} no position: {rows}{more}.",
-        'Mend them, or leave them out in the open: on_bad="skip" in Python, --skip-bad in the shell; both name them.',
+        'Fix them, or leave them out openly: on_bad="skip" in Python, --skip-bad in the shell; both name them.',
     )
 
 
 def lengths_differ(first: int, second: int) -> UsageError:
-    return UsageError(f"there are {first} latitudes and {second} longitudes.", "Pass one of each a position.")
+    return UsageError(f"there are {first} latitudes and {second} longitudes.", "Pass one of each per position.")
 
 
 def level_unreadable() -> UsageError:
@@ -56,7 +56,7 @@ def no_places() -> UsageError:
 
 
 def weights_unusable() -> UsageError:
-    return UsageError("the weights of the prior are not one positive number a place.", "Pass counts or shares.")
+    return UsageError("the weights of the prior are not one positive number per place.", "Pass counts or shares.")
 
 
 def box_unusable() -> UsageError:
@@ -113,7 +113,7 @@ def device_differs(what: str) -> UsageError:
 
 def not_a_metric(reason: str) -> UsageError:
     return UsageError(
-        f"the distances are no metric: {reason}.", "The guarantee rests on the triangle inequality; mend the distances."
+        f"the distances are no metric: {reason}.", "The guarantee rests on the triangle inequality; fix the distances."
     )
 
 
@@ -126,7 +126,7 @@ def item_unknown(places: Sequence[int], known: int) -> UsageError:
 
 def vectors_unusable(reason: str) -> UsageError:
     return UsageError(
-        f"the word vectors cannot be used: {reason}.", "Pass one finite vector of the same length a word."
+        f"the word vectors cannot be used: {reason}.", "Pass one finite vector per word, all of one length."
     )
 
 

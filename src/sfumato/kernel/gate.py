@@ -6,10 +6,11 @@ from threading import Lock
 
 import numpy as np
 
-from sfumato.errors import plan_refused, receipt_used
+from sfumato.errors import plan_refused
 from sfumato.kernel.certify import Certified
 from sfumato.kernel.entropy import Entropy
 from sfumato.kernel.mechanisms.protocol import Added, Numbers, Released
+from sfumato.kernel.wordings import receipt_used
 from sfumato.plan.nodes import OpenKey, Plan
 
 Group = tuple[str | int, ...]  # values of open keys, then the number of a declared group
@@ -34,7 +35,7 @@ class Receipt:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What an engine added up: one row a group; with open keys also which groups there are, and of how many units."""
+    """What an engine added up: one row per group; with open keys also which groups there are, and of how many units."""
 
     entries: Sequence[Sequence[Added]]
     groups: Sequence[Group] | None = None

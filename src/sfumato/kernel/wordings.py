@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from sfumato.errors import Refused
+from sfumato.errors import ReceiptUsed, Refused
 from sfumato.schema.allow import Family
 
 # What a mechanism does, and what can be asked without it.
@@ -28,3 +28,7 @@ def mechanism_switched_off(family: Family) -> Refused:
         f"the owner has switched {what} off; what was answered before stays free.",
         f"{instead} Or ask the owner to allow it: [allow] mechanisms in the policy.",
     )
+
+
+def receipt_used() -> ReceiptUsed:
+    return ReceiptUsed("this receipt has been used or belongs to another plan.", "Ask again; a stored answer is free.")

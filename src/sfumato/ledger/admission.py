@@ -3,12 +3,13 @@
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 
-from sfumato.errors import BudgetExceeded, over_budget, over_key_budget, plan_refused
+from sfumato.errors import BudgetExceeded, plan_refused
 from sfumato.kernel.cost import Cost
 from sfumato.ledger.book import Book
 from sfumato.ledger.limits import ROUNDING
 from sfumato.ledger.terms import Terms, rounded_down
 from sfumato.ledger.totals import bounded
+from sfumato.ledger.wordings import over_budget, over_key_budget
 
 Totals = tuple[Fraction, Fraction, Fraction]
 

@@ -7,9 +7,8 @@ from io import FileIO
 from pathlib import Path
 from typing import TypeVar
 
-from sfumato.errors import ledger_unwritable
 from sfumato.ledger.disk import patiently
-from sfumato.ledger.wordings import anchor_held
+from sfumato.ledger.wordings import anchor_held, ledger_unwritable
 
 LONGEST_WAIT = 30.0  # seconds; whoever holds it does so for as long as a disk takes
 

@@ -10,11 +10,18 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from sfumato.errors import LedgerDamaged, anchor_gone, ledger_gone, ledger_rolled_back, ledger_unwritable
+from sfumato.errors import LedgerDamaged
 from sfumato.ledger.alone import alone
 from sfumato.ledger.book import Book
 from sfumato.ledger.disk import force
-from sfumato.ledger.wordings import anchor_went_back, not_the_anchored
+from sfumato.ledger.wordings import (
+    anchor_gone,
+    anchor_went_back,
+    ledger_gone,
+    ledger_rolled_back,
+    ledger_unwritable,
+    not_the_anchored,
+)
 
 Known = tuple[int, str]
 

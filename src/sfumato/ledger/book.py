@@ -9,14 +9,14 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from sfumato.errors import UsageError, ledger_broken
+from sfumato.errors import UsageError
 from sfumato.kernel.cost import Currency
 from sfumato.ledger.entry import GENESIS, Entry
 from sfumato.ledger.history import events_of, history_line
 from sfumato.ledger.limits import least_above, least_above_pot
 from sfumato.ledger.totals import bounded
 from sfumato.ledger.typed import fraction, said_text
-from sfumato.ledger.wordings import entry_senseless
+from sfumato.ledger.wordings import entry_senseless, ledger_broken
 from sfumato.schema.budget import Budget
 
 HASH_BYTES = 32

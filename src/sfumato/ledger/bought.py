@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from sfumato.errors import EngineFailed, request_conflict
+from sfumato.errors import EngineFailed
 from sfumato.kernel.gate import Release
 from sfumato.kernel.shape import fits
 from sfumato.ledger.book import Book, demand
@@ -11,7 +11,7 @@ from sfumato.ledger.entry import Entry
 from sfumato.ledger.payment import Draw, Payment, Sealing, Stored
 from sfumato.ledger.records import Records
 from sfumato.ledger.releases import kept_failure, kept_releases, kept_when
-from sfumato.ledger.wordings import envelope_of_other_data, not_an_envelope, request_of_before
+from sfumato.ledger.wordings import envelope_of_other_data, not_an_envelope, request_conflict, request_of_before
 
 OTHERWISE = "was paid for something else than it names"
 MISSHAPEN = "keeps an answer of another shape than was paid for"

@@ -12,14 +12,23 @@ from threading import RLock
 from time import monotonic, sleep
 from weakref import WeakSet
 
-from sfumato.errors import LedgerDamaged, ledger_broken, ledger_unreadable, ledger_unwritable
+from sfumato.errors import LedgerDamaged
 from sfumato.ledger.blocks import block
 from sfumato.ledger.entry import GENESIS, Entry
 from sfumato.ledger.forks import tell_of_forks
 from sfumato.ledger.guard import Guard, hold
 from sfumato.ledger.layout import is_laid_out, lay_out
 from sfumato.ledger.starting import prepare_place
-from sfumato.ledger.wordings import asked_meanwhile, file_unsound, forked_meanwhile, forked_unnoticed, ledger_replaced
+from sfumato.ledger.wordings import (
+    asked_meanwhile,
+    file_unsound,
+    forked_meanwhile,
+    forked_unnoticed,
+    ledger_broken,
+    ledger_replaced,
+    ledger_unreadable,
+    ledger_unwritable,
+)
 
 WAIT_SECONDS = 30.0
 # The layout is compared besides; these let SQLite doubt a file that it is about to read.

@@ -11,10 +11,9 @@ import secrets
 import stat
 from pathlib import Path
 
-from sfumato.errors import ledger_unwritable
 from sfumato.ledger.alone import alone
 from sfumato.ledger.starting import first_name, forget, write_new
-from sfumato.ledger.wordings import key_for_all, key_unreadable
+from sfumato.ledger.wordings import key_for_all, key_unreadable, ledger_unwritable
 
 KEY_BYTES = 32
 BY_OTHERS = stat.S_IROTH | stat.S_IWOTH

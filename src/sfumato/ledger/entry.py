@@ -5,7 +5,7 @@ import json
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from sfumato.errors import ledger_broken
+from sfumato.ledger.wordings import ledger_broken
 
 EntryKind = Literal["open", "charge", "draw", "release", "failure", "interrupted", "limit", "analyst"]
 

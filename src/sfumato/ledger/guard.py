@@ -20,10 +20,9 @@ from pathlib import Path
 from threading import RLock
 from typing import Protocol, TypeVar
 
-from sfumato.errors import ledger_unwritable
 from sfumato.ledger.disk import patiently
 from sfumato.ledger.switching import keeps_log, switch
-from sfumato.ledger.wordings import journal_beside, ledger_swapped
+from sfumato.ledger.wordings import journal_beside, ledger_swapped, ledger_unwritable
 
 SET_LOCK: int | None = getattr(fcntl, "F_OFD_SETLK", None)
 PENDING, RESERVED, LOCK_BYTES = 0x40000000, 0x40000001, 512  # where SQLite's locks on a file are

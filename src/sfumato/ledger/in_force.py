@@ -1,9 +1,9 @@
 """The limit in force: the one that the policy and the ledger agree on, or a later one of the owner's."""
 
-from sfumato.errors import ledger_differs, limit_differs
 from sfumato.ledger.book import Book
 from sfumato.ledger.records import Records
 from sfumato.ledger.terms import Terms
+from sfumato.ledger.wordings import ledger_differs, limit_differs
 from sfumato.schema.budget import Budget
 
 

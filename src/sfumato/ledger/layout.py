@@ -8,8 +8,7 @@ import sqlite3
 from contextlib import closing
 from functools import cache
 
-from sfumato.errors import ledger_unreadable
-from sfumato.ledger.wordings import layout_unknown
+from sfumato.ledger.wordings import layout_unknown, ledger_unreadable
 
 # A file keeps the layout it was made with. A new layout is added at the end; none is ever changed.
 LAYOUTS: tuple[tuple[str, ...], ...] = (

@@ -7,7 +7,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from sfumato.errors import EngineFailed, ledger_differs
+from sfumato.errors import EngineFailed
 from sfumato.kernel.cost import Cost
 from sfumato.kernel.gate import Receipt, Release
 from sfumato.ledger.admission import admit, exceeded, is_within
@@ -23,7 +23,7 @@ from sfumato.ledger.pen import Pen
 from sfumato.ledger.records import Records
 from sfumato.ledger.releases import written
 from sfumato.ledger.terms import Terms
-from sfumato.ledger.wordings import envelope_empty, interrupted_too_often, no_receipt
+from sfumato.ledger.wordings import envelope_empty, interrupted_too_often, ledger_differs, no_receipt
 from sfumato.plan.nodes import PLAN_LANGUAGE
 from sfumato.schema.budget import Budget
 from sfumato.schema.given import check_analyst
@@ -159,7 +159,7 @@ class Ledger:
             return balance_of(book, self._in_force.terms(book), analyst, like)
 
     def history(self, analyst: str | None = None) -> list[Charge]:
-        """One entry a charge, oldest first: those of one analyst, or for the owner all.
+        """One entry per charge, oldest first: those of one analyst, or for the owner all.
 
         Every hash was checked when this process first read the entry; `verify` reads all of them again. A line says
         what was asked and paid, not whether it was answered: it need not be covered.
@@ -183,7 +183,7 @@ class Ledger:
         return found, kept
 
     def lines(self) -> list[Line]:
-        """One line an entry, of all kinds, oldest first. Every hash is checked.
+        """One line per entry, of all kinds, oldest first. Every hash is checked.
 
         It tells which charges failed, covered or not: it is for the owner, who may see the data.
         """

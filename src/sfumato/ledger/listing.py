@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Iterable
 
-from sfumato.errors import ledger_broken
 from sfumato.ledger.book import Book
 from sfumato.ledger.entry import Entry
 from sfumato.ledger.history import Charge, history_line
+from sfumato.ledger.wordings import ledger_broken
 
 
 class History:

@@ -160,7 +160,7 @@ class Sealed:
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """Releases that were paid for before, one a plan: free, and the same to the last digit."""
+    """Releases that were paid for before, one per plan: free, and the same to the last digit."""
 
     releases: tuple[Release, ...]
     when: str

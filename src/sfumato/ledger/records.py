@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TypeVar
 
-from sfumato.errors import ledger_broken, ledger_gone
 from sfumato.ledger.anchor import Anchor
 from sfumato.ledger.blocks import block
 from sfumato.ledger.book import Book
@@ -16,7 +15,7 @@ from sfumato.ledger.pen import Pen
 from sfumato.ledger.places import checked_anchor
 from sfumato.ledger.reader import Reader
 from sfumato.ledger.verifying import verified
-from sfumato.ledger.wordings import ledger_replaced
+from sfumato.ledger.wordings import ledger_broken, ledger_gone, ledger_replaced
 
 Shown = TypeVar("Shown")
 

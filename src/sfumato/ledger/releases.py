@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from typing import Any
 
-from sfumato.errors import EngineFailed, ledger_broken
+from sfumato.errors import EngineFailed
 from sfumato.kernel.gate import Release
 from sfumato.kernel.mechanisms.protocol import Released
 from sfumato.ledger.entry import Entry
+from sfumato.ledger.wordings import ledger_broken
 
 
 def written(releases: Sequence[Release]) -> dict[str, Any]:

@@ -13,10 +13,9 @@ from contextlib import suppress
 from pathlib import Path
 from threading import RLock
 
-from sfumato.errors import ledger_unwritable
 from sfumato.ledger.disk import force
 from sfumato.ledger.layout import image
-from sfumato.ledger.wordings import beside_strange, journal_beside, ledger_is_link, ledger_linked
+from sfumato.ledger.wordings import beside_strange, journal_beside, ledger_is_link, ledger_linked, ledger_unwritable
 
 _STARTING = RLock()
 

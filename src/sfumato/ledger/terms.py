@@ -5,8 +5,8 @@ from decimal import ROUND_FLOOR, Context
 from fractions import Fraction
 from math import inf, nextafter
 
-from sfumato.errors import spend_too_small
 from sfumato.kernel.cost import Cost, Currency, epsilon_for, rho_for
+from sfumato.ledger.wordings import spend_buys_nothing
 from sfumato.schema.budget import Budget
 from sfumato.schema.numbers import shown
 
@@ -56,7 +56,7 @@ class Terms:
         """What a question that may cost ε = spend is charged: all of it in pure ε, else the largest ρ it pays for."""
         amount = self._amount(spend)
         if amount <= 0:
-            raise spend_too_small(shown(spend))
+            raise spend_buys_nothing(shown(spend))
         return Cost(self.currency, amount)
 
     def cost(self, spend: Fraction, delta: Fraction = Fraction(0)) -> Amount:

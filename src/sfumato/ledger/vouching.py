@@ -3,12 +3,13 @@
 from contextlib import closing
 from pathlib import Path
 
-from sfumato.errors import LedgerDamaged, ledger_unreadable
+from sfumato.errors import LedgerDamaged
 from sfumato.ledger.anchor import Anchor
 from sfumato.ledger.chain import Chain
 from sfumato.ledger.places import checked_anchor
 from sfumato.ledger.reader import Reader
 from sfumato.ledger.verifying import verified
+from sfumato.ledger.wordings import ledger_unreadable
 
 
 def re_anchor(path: Path, anchor: Path | None = None) -> None:

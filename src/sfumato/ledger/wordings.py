@@ -191,3 +191,80 @@ def envelope_empty(entry: int) -> BudgetExceeded:
     return BudgetExceeded(
         f"this draw costs more than is left in envelope {entry}.", "Draw less, or seal another envelope."
     )
+
+
+def spend_buys_nothing(shown: str) -> UsageError:
+    return UsageError(f"spend={shown} is too small to buy any answer.", "Spend more, e.g. spend=0.1.")
+
+
+def over_key_budget(delta: str, left: str) -> BudgetExceeded:
+    smaller = "" if left == "0" else "ask with a smaller one (--delta, in Python spend=sf.Spend(epsilon, delta)), "
+    return BudgetExceeded(
+        f"discovering keys here takes a delta of {delta}; {left} is left for that.",
+        f"Declare the keys, {smaller}or ask the owner to raise the delta of the limit.",
+    )
+
+
+def over_budget(cost: str, owner: str, left: str, limit: str) -> BudgetExceeded:
+    hint = f"Ask with spend={left} or less, or" if left != "0" else "Repeat an earlier question for free, or"
+    return BudgetExceeded(
+        f"this question costs epsilon {cost}; {owner} has {left} left of {limit}.",
+        f"{hint} ask the owner to raise the limit.",
+    )
+
+
+def ledger_differs(what: str, stored: str, given: str) -> UsageError:
+    return UsageError(
+        f"the ledger was opened for {what} {stored}, the policy now says {given}.",
+        "Restore that line of the policy: a ledger keeps what it was opened for.",
+    )
+
+
+def limit_differs(stored: str, given: str) -> UsageError:
+    return UsageError(
+        f"the limit in force is {stored}, the policy now says {given}.",
+        "Restore the policy, or let the owner put the new limit into force with: sfumato ledger raise POLICY",
+    )
+
+
+def ledger_unreadable(path: str) -> LedgerDamaged:
+    return LedgerDamaged(
+        f"{path} is not a readable ledger.", "Restore it from a backup; never start a new one in its place."
+    )
+
+
+def ledger_unwritable(path: str) -> LedgerDamaged:
+    return LedgerDamaged(
+        f"{path} cannot be written, so nothing can be charged.", "Check the disk and the permissions of its folder."
+    )
+
+
+def ledger_broken(entry: int) -> LedgerDamaged:
+    return LedgerDamaged(
+        f"entry {entry} of the ledger does not match its hash.",
+        "It was changed after it was written. Restore a backup.",
+    )
+
+
+def ledger_rolled_back(seen: int, anchored: int) -> LedgerDamaged:
+    return LedgerDamaged(
+        f"the ledger ends at entry {seen}, its anchor remembers entry {anchored}.",
+        "An older copy was put in its place. Restore the newer ledger.",
+    )
+
+
+def ledger_gone(path: str) -> LedgerDamaged:
+    return LedgerDamaged(
+        f"{path} is gone, but its anchor remembers it.", "Restore the ledger; deleting it does not refill the budget."
+    )
+
+
+def anchor_gone(path: str) -> LedgerDamaged:
+    return LedgerDamaged(
+        f"the anchor {path} of the ledger is missing or unreadable.",
+        "Restore it, or if you trust the ledger: sfumato ledger verify POLICY --re-anchor",
+    )
+
+
+def request_conflict(request: str) -> RequestConflict:
+    return RequestConflict(f"request {request!r} was used for another question.", "Use a new id for a new question.")

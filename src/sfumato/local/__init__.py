@@ -1,4 +1,4 @@
-"""Nobody to trust: each person randomises the own value, and the crowd still adds up.
+"""Nobody to trust: each person randomises their own value, and the crowd still adds up.
 
 A client randomises, a server estimates; docs/reference/local.md lists the calls. Every draw is exact and comes from the
 operating system's randomness.

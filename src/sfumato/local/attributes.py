@@ -49,7 +49,7 @@ class AttributesEstimate:
 
 @dataclass(frozen=True, slots=True)
 class Attributes:
-    """A part for each attribute. Way "sample": one report a person; way "split": one for each attribute.
+    """A part for each attribute. Way "sample": one report per person; way "split": one for each attribute.
 
     Claim: ε-LDP for the person's whole row, in both ways.
     Proof: docs/proofs/local-attributes.md

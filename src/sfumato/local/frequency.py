@@ -20,7 +20,7 @@ from sfumato.local.subset import Subset
 from sfumato.local.unary import Unary
 from sfumato.local.wordings import domain_not_binary, domain_too_large
 
-LARGEST_IN_BITS = 1 << 16  # a report has a bit a value
+LARGEST_IN_BITS = 1 << 16  # a report has one bit per value
 LARGEST = 1 << 22
 NEARLY = 1.005  # variances within half a percent count as equal: then the shorter report wins
 

@@ -1,7 +1,7 @@
-"""Heavy hitters: the frequent texts of a domain too large to list, found sign by sign.
+"""Heavy hitters: the frequent texts of a domain too large to list, found character by character.
 
-Each person reports one prefix of the own text, of a length chosen by chance; the server keeps the frequent prefixes of
-one length and tries every next sign (prefix extending, Wang, Li, Jha 2019).
+Each person reports one prefix of their text, of a length chosen by chance; the server keeps the frequent prefixes of
+one length and tries every next character (prefix extending, Wang, Li, Jha 2019).
 """
 
 from collections.abc import Sequence
@@ -102,7 +102,7 @@ class Hitters:
         return (levels, *self.oracle.draw(self.prefixes(encoded)[levels, np.arange(len(encoded))], entropy))
 
     def prefixes(self, encoded: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """The names of the prefixes of each text, a row a length."""
+        """The names of the prefixes of each text, one row per length."""
         names = np.zeros((self.length, len(encoded)), dtype=np.int64)
         name = np.zeros(len(encoded), dtype=np.int64)
         for level in range(self.length):

@@ -100,7 +100,7 @@ def _part(content: Any, share: Fraction, numbers: str) -> Any:
 
 
 def heavy_hitters(*, alphabet: str, length: int, epsilon: GivenNumber, keep: int = 32) -> Protocol:
-    """The frequent texts of up to `length` signs, out of more than anybody could list."""
+    """The frequent texts of up to `length` characters, out of more than anybody could list."""
     return Protocol(Hitters(alphabet, length, _price(epsilon), keep))
 
 

@@ -1,4 +1,4 @@
-"""Unary encoding: a bit a value, each flipped by a coin of its own (SUE, known as basic RAPPOR, and OUE)."""
+"""Unary encoding: one bit per value, each flipped by a coin of its own (SUE, known as basic RAPPOR, and OUE)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -78,13 +78,13 @@ def values_empty() -> UsageError:
 def value_outside(row: int, reason: str) -> UsageError:
     return UsageError(
         f"row {row}: {reason}.",
-        "Mend the row, or declare what it may hold, e.g. a value called other.",
+        "Fix the row, or declare what it may hold, e.g. a value called other.",
     )
 
 
 def report_wrong(row: int, reason: str) -> DataUnreadable:
     return DataUnreadable(
-        f"row {row}: {reason}. No estimate was made.", "Remove or mend the report; none is dropped in silence."
+        f"row {row}: {reason}. No estimate was made.", "Remove or fix the report; none is dropped in silence."
     )
 
 
@@ -130,7 +130,7 @@ def attribute_missing(name: str, present: Iterable[str]) -> UsageError:
 
 
 def columns_differ() -> UsageError:
-    return UsageError("the columns have different lengths.", "Pass one value a person in each column.")
+    return UsageError("the columns have different lengths.", "Pass one value per person in each column.")
 
 
 def device_spent(cost: str, left: str, limit: str) -> BudgetExceeded:
@@ -166,13 +166,13 @@ def liars_wrong(shown: str) -> UsageError:
 
 def text_outside(row: int, length: int) -> UsageError:
     return UsageError(
-        f"row {row}: not a text of 1 to {length} signs of the alphabet.",
-        "Shorten, lower or replace signs in the same way for everybody, before you look at the data.",
+        f"row {row}: not a text of 1 to {length} characters of the alphabet.",
+        "Shorten, lower or replace characters in the same way for everybody, before you look at the data.",
     )
 
 
 def alphabet_unusable() -> UsageError:
     return UsageError(
-        "the alphabet must be two or more different signs, without the sign that marks the end (\\0).",
+        "the alphabet must be two or more different characters, without the one that marks the end (\\0).",
         'Write e.g. alphabet="abcdefghijklmnopqrstuvwxyz ".',
     )

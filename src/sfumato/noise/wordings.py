@@ -91,7 +91,7 @@ def candidates_empty() -> UsageError:
 
 
 def scores_do_not_match(candidates: int, scores: int) -> UsageError:
-    return UsageError(f"there are {candidates} candidates and {scores} scores.", "Pass one score a candidate.")
+    return UsageError(f"there are {candidates} candidates and {scores} scores.", "Pass one score per candidate.")
 
 
 def scores_unusable() -> UsageError:

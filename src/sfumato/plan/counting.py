@@ -45,7 +45,7 @@ Counted = CountRows | CountValues | Sum | CentredSum | CountPeople | CountDistin
 
 @dataclass(frozen=True, slots=True)
 class Counting:
-    """One integer a group for everything that is counted; with `cells`, which are one more key, one a cell and group.
+    """One integer a group for everything that is counted; with `cells`, which are one more key, one per cell and group.
 
     `unit` is Row() where a row is a person. `measures` are the places in the plan of what is counted; all measures that
     look at the same cells, or count the same values, share a counting.

@@ -72,7 +72,7 @@ class Folded:
 
 @dataclass(frozen=True, slots=True)
 class PerUnit:
-    """One row a person."""
+    """One row per person."""
 
     source: "Source"
     where: Condition | None

@@ -45,7 +45,7 @@ def against_truth(
 
 
 def estimates(groups: Mapping[str, Sequence[float]], *, truth: float, measure: str) -> Any:
-    """A line a group, the first on top: a dot for each estimate, and one upright line at the truth."""
+    """One line per group, the first on top: a dot for each estimate, and one upright line at the truth."""
     graph = plotly()
     dots = [
         graph.Scatter(

@@ -3,12 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from sfumato.errors import (
-    duplicate_output,
-    not_supported,
-    select_without_group,
-    too_many_keys,
-)
+from sfumato.errors import not_supported
 from sfumato.kernel.certify import MOST_GROUPS
 from sfumato.plan.expressions import Column, Condition, Expression
 from sfumato.plan.nodes import Cells, Key, ListedKey, MostFrequent, OpenKey
@@ -20,6 +15,7 @@ from sfumato.query.bind_sources import bind_source
 from sfumato.query.bound import Bins, BoundCall
 from sfumato.query.ordering import After
 from sfumato.query.question import Question, SelectedCall, SelectedKey
+from sfumato.query.wordings import duplicate_output, select_without_group, too_many_keys
 from sfumato.schema.table import Schema
 
 

@@ -5,7 +5,7 @@ from fractions import Fraction
 from math import ceil, log
 from typing import assert_never
 
-from sfumato.errors import Refused, bounds_too_wide, no_bounds, not_supported, too_many_keys
+from sfumato.errors import Refused, not_supported
 from sfumato.kernel.certify import MOST_COUNTED, MOST_GROUPS
 from sfumato.plan.expressions import Arithmetic, Call, Column, Expression, Number, columns_in, fits_double, inside
 from sfumato.plan.lattice import Lattice
@@ -29,7 +29,7 @@ from sfumato.query.bind_expressions import bind_number, bind_value, first_column
 from sfumato.query.bind_keys import bind_key
 from sfumato.query.bound import Bins, BoundCall, FoundMean, Mean, Quantile, Spread
 from sfumato.query.question import BinsOf, DistinctOf, MeanOf, ModeOf, QuantileOf, SelectedCall, SpreadOf, SumOf
-from sfumato.query.wordings import bounds_lost, date_unbounded, mode_unlisted
+from sfumato.query.wordings import bounds_lost, bounds_too_wide, date_unbounded, mode_unlisted, no_bounds, too_many_keys
 from sfumato.schema.columns import Date, Float, Int
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person
@@ -131,8 +131,9 @@ def _unbounded_reason(value: Expression, text: str, schema: Schema) -> Refused:
     for name, column in declared.items():
         if isinstance(column, Int | Float | Date) and column.lower is None:
             return date_unbounded(text, name) if isinstance(column, Date) else no_bounds(text, name)
-    lost = next((LOST[node.name] for node in inside(value) if isinstance(node, Call) and node.name in LOST), None)
-    return no_bounds(text, first_column(value)) if lost is None else bounds_lost(text, lost.format(first_column(value)))
+    lost = next((node.name for node in inside(value) if isinstance(node, Call) and node.name in LOST), None)
+    first = first_column(value)
+    return no_bounds(text, first) if lost is None else bounds_lost(text, lost, LOST[lost].format(first))
 
 
 def _is_unit(value: Expression, unit: Person, schema: Schema) -> bool:

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import assert_never
 
-from sfumato.errors import UsageError, division_unbounded, identifier_used, unknown_column, wrong_type
+from sfumato.errors import UsageError, identifier_used, unknown_column
 from sfumato.plan.expressions import (
     AllOf,
     AnyOf,
@@ -30,7 +30,7 @@ from sfumato.query.bind_dates import date_part_range
 from sfumato.query.bind_functions import check_growth
 from sfumato.query.function_ranges import range_of
 from sfumato.query.ranges import WHOLE, Range, add, constant, hull, inverse, negate, times
-from sfumato.query.wordings import not_listed
+from sfumato.query.wordings import division_unbounded, not_listed, wrong_type
 from sfumato.schema.columns import Category, Float, Identifier, Int, as_date, plain_text
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person
@@ -41,7 +41,7 @@ NEAREST: dict[tuple[Kind, Kind], str] = {
         "number",
         "date",
     ): "Count days: DATE_DIFF('day', DATE '2020-01-01', {0}); YEAR({0}) and MONTH({0}) are numbers.",
-    ("number", "text"): "Of texts there are COUNT({0}), COUNT(DISTINCT {0}) and GROUP BY; LENGTH({0}) is a number.",
+    ("number", "text"): "Text columns support COUNT({0}), COUNT(DISTINCT {0}) and GROUP BY; LENGTH({0}) is a number.",
     ("text", "number"): "Write texts in quotes; numbers are compared with =, <, > and BETWEEN.",
     ("text", "date"): "Compare dates with dates: {0} >= DATE '2024-01-31'.",
     ("date", "number"): "A date is written DATE '2024-01-31'.",

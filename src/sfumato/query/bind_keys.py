@@ -5,14 +5,14 @@ from datetime import timedelta
 from fractions import Fraction
 from math import ceil, floor
 
-from sfumato.errors import Refused, keys_undeclared, too_many_keys
+from sfumato.errors import Refused
 from sfumato.kernel.certify import MOST_GROUPS
 from sfumato.plan.expressions import Call, Case, Column, Expression, Number, String, fits_double
 from sfumato.plan.kinds import kind_of
 from sfumato.plan.nodes import Key, ListedKey, OpenKey, RangeKey
 from sfumato.query.bind_dates import LONGEST, date_range, starts
 from sfumato.query.bind_expressions import value_range
-from sfumato.query.wordings import keys_endless
+from sfumato.query.wordings import keys_endless, keys_undeclared, too_many_keys
 from sfumato.schema.columns import Category, CategoryValue, Int, Text, plain_text
 from sfumato.schema.table import Schema
 

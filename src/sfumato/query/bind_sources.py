@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from fractions import Fraction
 
-from sfumato.errors import Refused, bounds_too_wide, duplicate_output, not_supported, unknown_table
+from sfumato.errors import Refused, not_supported
 from sfumato.plan.expressions import Column, Expression, Number
 from sfumato.plan.kinds import kind_of
 from sfumato.plan.lattice import Lattice
@@ -45,6 +45,7 @@ from sfumato.query.source_wordings import (
     unit_id_computed,
     unit_id_renamed,
 )
+from sfumato.query.wordings import bounds_too_wide, duplicate_output, unknown_table
 from sfumato.schema.columns import Category, Date, Declared, Float, Text
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person
@@ -198,7 +199,7 @@ def _folded(query: SubQuery, columns: Schema, schema: Schema) -> tuple[Folded, .
             case EveryColumn():
                 raise plain_beside_fold("*")
     if not found:
-        # Who has rows at all: one row a person, of which only that there is one matters.
+        # Who has rows at all: one row per person, of which only that there is one matters.
         found.append(Folded("count", "count", Number(Fraction(1)), COUNTED))
     _named_apart([column.name for column in found], schema)
     return tuple(found)

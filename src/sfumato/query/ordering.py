@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from operator import add, eq, ge, gt, le, lt, mul, ne, sub, truediv
 from typing import Any, assert_never
 
-from sfumato.errors import Refused, not_supported, wrong_type
+from sfumato.errors import Refused, not_supported
 from sfumato.plan.expressions import (
     AllOf,
     AnyOf,
@@ -25,6 +25,7 @@ from sfumato.plan.expressions import (
     OneOf,
     String,
 )
+from sfumato.query.wordings import wrong_type
 
 Row = Mapping[str, Any]
 COMPARED: dict[str, Callable[[Any, Any], bool]] = {"=": eq, "<>": ne, "<": lt, "<=": le, ">": gt, ">=": ge}

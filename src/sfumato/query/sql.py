@@ -10,7 +10,7 @@ from functools import lru_cache
 import sqlglot
 from sqlglot import Token, TokenType, exp
 
-from sfumato.errors import Refused, not_sql, not_supported, too_deep, too_long
+from sfumato.errors import Refused, not_supported
 from sfumato.plan.expressions import Column, Condition, Expression, same, size
 from sfumato.plan.functions import FUNCTIONS
 from sfumato.query.ordering import After, Order
@@ -34,9 +34,12 @@ from sfumato.query.sql_sources import read_from, read_with
 from sfumato.query.wordings import (
     calls_too_deep,
     not_in_answer,
+    not_sql,
     question_not_text,
     sorted_by_computed,
+    too_deep,
     too_large,
+    too_long,
     too_many_casts,
 )
 
@@ -117,7 +120,7 @@ def _question(select: exp.Select) -> Question:
 def _check_size(*written: Expression | Condition | None) -> None:
     """Before anything walks over it: what is written once may stand in the plan many times."""
     if sum(size(node) for node in written if node is not None) > MOST_NODES:
-        raise too_large()
+        raise too_large(MOST_NODES)
 
 
 def _grouped_by(node: exp.Expr, selected: tuple[SelectedKey | SelectedCall, ...], alias: str) -> Expression:

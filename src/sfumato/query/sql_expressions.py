@@ -6,7 +6,7 @@ from typing import NoReturn
 
 from sqlglot import exp
 
-from sfumato.errors import UsageError, not_supported, too_deep
+from sfumato.errors import UsageError, not_supported
 from sfumato.plan.expressions import (
     LONGEST_PATTERN,
     LONGEST_TRIED,
@@ -36,7 +36,7 @@ from sfumato.plan.expressions import (
 from sfumato.query.question import Scope
 from sfumato.query.sql_functions import MARKS, NODES, read_bin, read_extract, read_function
 from sfumato.query.sql_hints import refusal, refused_condition, refused_constant, refused_part
-from sfumato.query.wordings import argument_wrong
+from sfumato.query.wordings import argument_wrong, too_deep
 from sfumato.schema.columns import LONGEST_TEXT, as_date
 from sfumato.schema.numbers import exact
 

@@ -178,7 +178,7 @@ KINDS: dict[type[exp.Expr], Instead] = {
     exp.Escape: Instead(
         "ESCAPE",
         "patterns have none",
-        "CONTAINS(x, '%'), STARTS_WITH and ENDS_WITH take every sign as it is.",
+        "CONTAINS(x, '%'), STARTS_WITH and ENDS_WITH take every character as it is.",
         ("x LIKE '!%' ESCAPE '!'",),
     ),
     exp.NullSafeEQ: Instead(
@@ -202,7 +202,7 @@ KINDS: dict[type[exp.Expr], Instead] = {
     **dict.fromkeys(
         (exp.BitwiseAnd, exp.BitwiseOr, exp.BitwiseXor, exp.BitwiseLeftShift, exp.BitwiseRightShift, exp.IntDiv),
         Instead(
-            "this sign between numbers",
+            "this operator between numbers",
             "only +, -, *, / and % are known",
             "Powers are POWER(x, 2), rests MOD(x, 7), whole parts FLOOR(x / 7).",
             ("x ^ 2", "x & 1", "x DIV 7"),

@@ -10,11 +10,11 @@ from functools import lru_cache
 
 from sqlglot import exp, tokenize
 
-from sfumato.errors import Refused, too_deep
+from sfumato.errors import Refused
 from sfumato.query.question import Question, SelectedCall
 from sfumato.query.sql import one_statement, parse, rewritten
 from sfumato.query.sql_expressions import DEEPEST
-from sfumato.query.wordings import part_not_text, part_refused
+from sfumato.query.wordings import part_not_text, part_refused, too_deep
 
 PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 

@@ -9,7 +9,7 @@ OVERLAP = "its groups overlap, so one person would count several times"
 ASK_EACH = "Ask one GROUP BY at a time; each has its own price."
 IN_BRACKETS = "its value would be an answer without noise"
 JOIN_INSTEAD = (
-    "Ask it first and write its number, or join one row a person, id being the unit id: "
+    "Ask it first and write its number, or join one row per person, id being the unit id: "
     "JOIN (SELECT id, … GROUP BY id) AS x."
 )
 

@@ -87,7 +87,7 @@ def delta_unused() -> UsageError:
 
 def calls_too_deep(limit: int) -> Refused:
     return Refused(
-        f"brackets after unknown words are nested more than {limit} levels deep.",
+        f"calls of unknown functions are nested more than {limit} deep.",
         "Use the functions of the reference, and ask it in a flatter form.",
     )
 
@@ -109,7 +109,7 @@ def no_numbers(name: str) -> UsageError:
 
 def no_upper_end(name: str) -> UsageError:
     return UsageError(
-        f'"{name}" has no public upper end.',
+        f'"{name}" has no declared upper bound.',
         "Give one that is surely large enough, e.g. --upper 150, in Python upper=150.",
     )
 
@@ -126,12 +126,14 @@ def mode_unlisted(call: str, name: str) -> Refused:
     return Refused(
         f"{call} has no public list of values, or too long a one.",
         f'Declare {name} as type = "category" with values, or ask for the most frequent ones: '
-        f"SELECT {name}, COUNT(*) AS n … GROUP BY {name} ORDER BY n DESC LIMIT 1; of numbers also HISTOGRAM(x, bins).",
+        f"SELECT {name}, COUNT(*) AS n … GROUP BY {name} ORDER BY n DESC LIMIT 1; for numbers also HISTOGRAM(x, bins).",
     )
 
 
-def bounds_lost(call: str, instead: str) -> Refused:
-    return Refused(f"{call} has no bounds: the function has none where its argument may lie.", f"Write {instead}.")
+def bounds_lost(call: str, function: str, instead: str) -> Refused:
+    return Refused(
+        f"{call} has no bounds: {function} has none on the declared range of its argument.", f"Write {instead}."
+    )
 
 
 def date_unbounded(call: str, column: str) -> Refused:
@@ -141,8 +143,8 @@ def date_unbounded(call: str, column: str) -> Refused:
     )
 
 
-def too_large() -> Refused:
-    return Refused("the question repeats itself too often inside itself.", "Ask it in a flatter form.")
+def too_large(limit: int) -> Refused:
+    return Refused(f"the question expands to more than {limit:,} terms.", "Ask it in a flatter form.")
 
 
 def refused_because(what: str, reason: str, nearest: str) -> Refused:
@@ -158,7 +160,7 @@ def function_unknown(name: str, known: Iterable[str], listed: Iterable[str]) -> 
 def distinct_of_several(values: Sequence[str]) -> Refused:
     together = " || '/' || ".join(values)
     return Refused(
-        "COUNT(DISTINCT …) of several is not supported: it counts the values of one expression.",
+        "COUNT(DISTINCT …) of several values is not supported: it counts those of one expression.",
         f"Write COUNT(DISTINCT {values[0]}), or put texts together: COUNT(DISTINCT {together}).",
     )
 
@@ -194,3 +196,64 @@ def not_measured(name: str, measured: Iterable[str]) -> UsageError:
     return UsageError(
         f'"{name}" is not an aggregate of this answer.{did_you_mean(name, measured)}', f"It has {quoted(measured)}."
     )
+
+
+def too_long(length: int, limit: int) -> Refused:
+    return Refused(f"the question has {length} characters; {limit} are allowed.", "Ask it in a shorter form.")
+
+
+def too_deep(limit: int) -> Refused:
+    return Refused(f"the question is nested more than {limit} levels deep.", "Ask it in a flatter form.")
+
+
+def not_sql(reason: str) -> Refused:
+    return Refused(
+        f"this is not a question in SQL: {reason}.", "Write it like: SELECT sex, COUNT(*) AS n FROM people GROUP BY sex"
+    )
+
+
+def unknown_table(name: str, table: str) -> Refused:
+    return Refused(f'there is no table "{name}".{did_you_mean(name, [table])}', f"Ask FROM {table}.")
+
+
+def no_bounds(call: str, column: str) -> Refused:
+    return Refused(
+        f"{call} has no bounds.",
+        f'Declare them in the policy, e.g. {column} = {{ type = "float", lower = 0, upper = 200000 }}; '
+        f'for SUM, AVG and quantiles also {{ type = "float", private_bounds = 0.1 }}.',
+    )
+
+
+def division_unbounded(call: str) -> Refused:
+    return Refused(
+        f"{call} has no bounds: the divisor may be 0.", "Divide by a column whose bounds exclude 0, or by a number."
+    )
+
+
+def wrong_type(what: str, expected: str, nearest: str = "Compare numbers with numbers, texts with texts.") -> Refused:
+    return Refused(f"{what}, but {expected}.", nearest)
+
+
+def keys_undeclared(name: str) -> Refused:
+    return Refused(
+        f'GROUP BY "{name}" needs declared keys.',
+        f'Declare {name} as type = "category" with values, as "int" with bounds, or as "text" to discover its values.',
+    )
+
+
+def too_many_keys(count: int, limit: int) -> Refused:
+    return Refused(f"the question has {count} groups; {limit} are allowed.", "Group by fewer or coarser columns.")
+
+
+def select_without_group(name: str) -> Refused:
+    return Refused(
+        f'"{name}" is selected without an aggregate.', f"Add GROUP BY {name}, or ask for COUNT, SUM or AVG of it."
+    )
+
+
+def bounds_too_wide(call: str) -> Refused:
+    return Refused(f"the bounds of {call} are too wide to compute with.", "Use smaller factors.")
+
+
+def duplicate_output(name: str) -> Refused:
+    return Refused(f'two columns of the answer are called "{name}".', "Name them apart with AS.")

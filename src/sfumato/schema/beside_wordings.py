@@ -20,7 +20,7 @@ def lookup_column_private(name: str) -> UsageError:
 def lookup_repeats(table: str, key: str, value: str) -> DataUnreadable:
     return DataUnreadable(
         f'the lookup "{table}" has several rows with {key} = {value}: a join would multiply rows.',
-        "Keep one row a key.",
+        "Keep one row per key.",
     )
 
 

@@ -6,17 +6,17 @@ from datetime import date, datetime
 from fractions import Fraction
 from typing import Any
 
-from sfumato.errors import (
-    UsageError,
-    bounds_reversed,
-    mixed_categories,
-    no_categories,
-    out_of_range,
-    repeated_category,
-)
+from sfumato.errors import UsageError, out_of_range
 from sfumato.schema.given import check_mapping
 from sfumato.schema.numbers import GivenNumber, exact, shown, whole
-from sfumato.schema.wordings import category_not_list, not_a_date
+from sfumato.schema.wordings import (
+    bounds_reversed,
+    category_not_list,
+    mixed_categories,
+    no_categories,
+    not_a_date,
+    repeated_category,
+)
 
 CategoryValue = str | int | bool
 

@@ -24,7 +24,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Lookup:
-    """A public table with one row a key. A key that is not among the columns is a text."""
+    """A public table with one row per key. A key that is not among the columns is a text."""
 
     source: Any = field(repr=False, compare=False)  # a table in memory would be written out in full
     key: str

@@ -7,16 +7,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from sfumato.errors import (
-    SfumatoError,
-    UsageError,
-    file_unreadable,
-    policy_lacks,
-    policy_malformed,
-    policy_missing,
-    policy_unknown,
-    policy_wrong,
-)
+from sfumato.errors import SfumatoError, UsageError, file_unreadable
 from sfumato.schema.allow import FAMILIES, Family, check_allowed
 from sfumato.schema.budget import Budget
 from sfumato.schema.columns import Category, Date, Declared, Float, Identifier, Int, Text
@@ -26,6 +17,7 @@ from sfumato.schema.others import Lookup, Table
 from sfumato.schema.roles import ROLES
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person, Row, Unit
+from sfumato.schema.wordings import policy_lacks, policy_malformed, policy_missing, policy_unknown, policy_wrong
 
 SECTIONS = {
     "data": ("source", "table", "source_table", "version"),

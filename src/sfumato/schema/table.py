@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from sfumato.errors import no_columns, unit_column_declared
 from sfumato.schema.allow import FAMILIES, Family, check_allowed
 from sfumato.schema.beside_wordings import column_ambiguous, not_declared_as, table_named_twice, tables_need_person
 from sfumato.schema.columns import Declared, Identifier, check_columns
 from sfumato.schema.given import check_kind, check_mapping, check_name
 from sfumato.schema.others import Lookup, Table
 from sfumato.schema.unit import Person, Row, Unit
+from sfumato.schema.wordings import no_columns, unit_column_declared
 
 UNIT_EXAMPLE = 'unit=sf.Person("user_id", max_rows=20, max_groups=5), or unit=sf.Row() when each row is somebody else'
 

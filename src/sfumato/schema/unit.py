@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from sfumato.errors import groups_above_rows
 from sfumato.schema.given import check_kind, check_name
 from sfumato.schema.numbers import whole
+from sfumato.schema.wordings import groups_above_rows
 
 # Keeps every per-person sum of 31-bit integers far inside the engine's 127-bit sums.
 MOST_ROWS = 10**9

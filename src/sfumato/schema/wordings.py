@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from sfumato.errors import UsageError, did_you_mean, quoted
+from sfumato.errors import DataUnreadable, SfumatoError, UsageError, did_you_mean, quoted
 
 
 def not_a_date(shown: str) -> UsageError:
@@ -57,3 +57,68 @@ def allow_unusable() -> UsageError:
         "what is allowed must be a list of one mechanism or more.",
         'Write it like ["additive", "ranks"], or leave it out: then all are allowed.',
     )
+
+
+def bounds_reversed(lower: str, upper: str) -> UsageError:
+    return UsageError(f"lower bound {lower} is not below upper bound {upper}.", "Swap or widen the bounds.")
+
+
+def no_categories() -> UsageError:
+    return UsageError(
+        "a category needs at least one value.", 'List them, e.g. values = ["yes", "no"], or use type = "text".'
+    )
+
+
+def repeated_category(value: str) -> UsageError:
+    return UsageError(f"the category value {value!r} is listed twice.", "List every value once.")
+
+
+def mixed_categories() -> UsageError:
+    return UsageError(
+        "category values must be all texts (of ordinary characters), all whole numbers or all true/false.",
+        "Write them in one form.",
+    )
+
+
+def groups_above_rows(max_rows: int, max_groups: int) -> UsageError:
+    return UsageError(
+        f"max_rows={max_rows} is below max_groups={max_groups}: a person could not place one row in each group.",
+        f"Raise max_rows to at least {max_groups}, or lower max_groups.",
+    )
+
+
+def no_columns() -> UsageError:
+    return UsageError(
+        "no column is declared, so there is nothing to ask about.",
+        'Declare them, e.g. age = { type = "int", lower = 0, upper = 120 }.',
+    )
+
+
+def unit_column_declared(name: str) -> UsageError:
+    return UsageError(
+        f'the unit id "{name}" is declared as an ordinary column too.',
+        f'Drop it from the columns, or declare {name} = {{ type = "identifier" }}.',
+    )
+
+
+def policy_missing(path: str) -> DataUnreadable:
+    return DataUnreadable(f"there is no policy file {path}.", "Draft one with: sfumato init people.csv")
+
+
+def policy_malformed(path: str, reason: str) -> UsageError:
+    return UsageError(f"{path} is not valid TOML: {reason}.", "Fix that line; sfumato init drafts a correct file.")
+
+
+def policy_unknown(path: str, where: str, name: str, known: Iterable[str]) -> UsageError:
+    known = list(known)
+    return UsageError(
+        f'{path}: [{where}] does not know "{name}".{did_you_mean(name, known)}', f"It takes {quoted(known)}."
+    )
+
+
+def policy_lacks(path: str, where: str, name: str, example: str) -> UsageError:
+    return UsageError(f"{path}: [{where}] lacks {name}.", f"Add a line like: {example}")
+
+
+def policy_wrong(path: str, where: str, error: SfumatoError) -> UsageError:
+    return UsageError(f"{path}: {where}: {error.message}", error.hint)

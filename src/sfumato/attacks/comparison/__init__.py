@@ -58,7 +58,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """A line a method, in the order in which they were invented."""
+    """One line per method, in the order in which they were invented."""
 
     lines: Sequence[Line]
     people: int
@@ -138,8 +138,8 @@ def compare(
 ) -> Comparison:
     """Measure what each method costs in accuracy and what it gives away, beside differential privacy.
 
-    table: one row a person, as an Arrow table; people of a made-up town when left out. quasi: numeric columns that the
-    attacker's register knows. sensitive: a column with few values. value: a numeric column. epsilons: of the sessions.
+    table: one row per person, as an Arrow table; people of a made-up town when left out. quasi: numeric columns that
+    the attacker's register knows. sensitive: a column with few values. value: a numeric column. epsilons: of sessions.
     progress: told the share done.
     """
     prices = tuple(finite("epsilon", epsilon) for epsilon in epsilons)

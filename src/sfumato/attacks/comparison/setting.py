@@ -79,7 +79,7 @@ def setting(
     k: int = 5,
     seed: int = 0,
 ) -> Setting:
-    """The setting on the given table, a row a person, or on the people of the made-up town."""
+    """The setting on the given table, one row per person, or on the people of the made-up town."""
     if table is None:
         table = townspeople(VISITS, seed)
         quasi, sensitive, value = (

@@ -83,7 +83,7 @@ def demonstrate(
 ) -> Demonstration:
     """Run an attack on the bare table, on an older protection and through a session, side by side.
 
-    table: one row a person, as an Arrow table; people of a made-up town when left out. quasi, sensitive, columns: the
+    table: one row per person, as an Arrow table; people of a made-up town when left out. quasi, sensitive, columns: the
     quasi-identifiers, the sensitive column and the numeric columns, where the attack uses them. epsilon: what the
     session promises in all, for timing in each answer. k: of the k-anonymous release. seed: of everything made up.
     """

@@ -20,7 +20,7 @@ FEWEST = 30
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """The table attacked, one row a person, the roles of its columns, and what a session promises."""
+    """The table attacked, one row per person, the roles of its columns, and what a session promises."""
 
     table: pa.Table
     quasi: tuple[str, ...]
@@ -56,7 +56,7 @@ class Scene:
         return list(self.columns)
 
     def bits(self, attack: str, people: int) -> np.ndarray[Any, np.dtype[np.int64]]:
-        """One bit a person: whether the sensitive value is among the most common ones, which half of them have."""
+        """One bit per person: whether the sensitive value is among the most common ones, which half of them have."""
         column = self.table[self.needs_sensitive(attack)].to_pylist()
         values, counts = np.unique(np.array([str(value) for value in column]), return_counts=True)
         order = np.argsort(-counts, kind="stable")
@@ -100,7 +100,7 @@ def scene(
     k: int = 5,
     seed: int = 0,
 ) -> Scene:
-    """A scene on the given table, a row a person, or on the people of the made-up town."""
+    """A scene on the given table, one row per person, or on the people of the made-up town."""
     if table is None:
         return Scene(
             townspeople(4_000, seed),

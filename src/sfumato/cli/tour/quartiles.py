@@ -10,7 +10,7 @@ from sfumato.cli.tour.town import Town
 from sfumato.protected import open_policy
 from sfumato.session import Session
 
-# One row a person, so that a frequent visitor weighs no more than others.
+# One row per person, so that a frequent visitor weighs no more than others.
 PEOPLE = "FROM (SELECT person_id, MAX(income) AS income, MAX(age) AS age FROM town GROUP BY person_id) AS people"
 LEVELS = {"lower": 0.25, "middle": 0.5, "upper": 0.75}
 QUARTILES = (

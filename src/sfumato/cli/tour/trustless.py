@@ -1,4 +1,4 @@
-"""Scene 7: nobody to trust. Each person randomises the own answer, and the crowd still adds up."""
+"""Scene 7: nobody to trust. Each person randomises their own answer, and the crowd still adds up."""
 
 from dataclasses import dataclass
 

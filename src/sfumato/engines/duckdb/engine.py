@@ -22,7 +22,7 @@ from sfumato.engines.protocol import Query, RowsFound
 from sfumato.engines.sql.phrases import text
 from sfumato.engines.sql.sources import write_source
 from sfumato.engines.ticks import SHORTEST_NS
-from sfumato.errors import engine_failed, session_closed, session_of_another_process
+from sfumato.engines.wordings import engine_failed, session_closed, session_of_another_process
 from sfumato.kernel.mechanisms.protocol import Numbers
 from sfumato.plan.sources import Source
 from sfumato.schema.limits import Limits

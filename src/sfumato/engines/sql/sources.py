@@ -57,7 +57,7 @@ def _pair(left: str, right: str, on: str, only_matched: bool, key: str) -> str:
 def _one_row_a_key(table: str, schema: Schema, taken: tuple[Taken, ...], dialect: Dialect) -> str:
     """A public table as it is joined, with the columns that are taken.
 
-    Claim: one row a key, whatever the table holds: a row that is joined with it stays one row.
+    Claim: one row per key, whatever the table holds: a row that is joined with it stays one row.
     Proof: it is grouped by the key alone, and a row equals at most one key (`plan.sources.comparable`: keys are texts
     or whole numbers, which an engine compares as it groups them). Of a table whose keys are unique, as loading demands,
     MIN is the value itself; of another it may take columns from several rows of a key, but always the same ones.

@@ -73,7 +73,7 @@ class KeySelection:
     def draw(self, units: Numbers, entropy: Entropy) -> npt.NDArray[np.bool_]:
         """For each key, by the number of its units, whether to show it.
 
-        Claim: exact; reads one word a key, whatever the counts are, and more bits with probability 2^-64.
+        Claim: exact; reads one word per key, whatever the counts are, and more bits with probability 2^-64.
         """
         chances = self._chances()
         places = np.clip(units, 0, chances.certain)
