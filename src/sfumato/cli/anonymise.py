@@ -8,7 +8,8 @@ import typer
 from sfumato import anonymise
 from sfumato.anonymise.wordings import key_missing
 from sfumato.cli.anonymise_output import listed, pairs, parts, show
-from sfumato.cli.output import Format, as_csv, as_json, as_table, number, working, write
+from sfumato.cli.format import Format, Usual
+from sfumato.cli.output import as_csv, as_json, as_table, number, working, write
 from sfumato.cli.progress import progress
 from sfumato.errors import file_unreadable
 from sfumato.schema.policy import load_policy
@@ -35,7 +36,7 @@ T = Annotated[str | None, typer.Option("--t", help="The largest distance of a gr
 Distance = Annotated[str, typer.Option(help="auto, equal, ordered or hierarchical.")]
 Identifiers = Annotated[list[str] | None, typer.Option("--identifier", help="Columns to remove.")]
 Output = Annotated[Path | None, typer.Option(help="Where to write the table, .csv or .parquet.")]
-Printed = Annotated[Format, typer.Option("--format", help="How to print what was done.")]
+Printed = Annotated[Usual, typer.Option("--format", help="How to print what was done.")]
 Columns = Annotated[list[str], typer.Option("--column", help="Columns to change, repeated or with commas.")]
 Scale = Annotated[str, typer.Option(help="The deviation of the noise; for additive noise a share of the column's.")]
 Seed = Annotated[int, typer.Option(min=0, help="Whoever knows the seed can undo this.")]

@@ -8,7 +8,8 @@ from typing import Annotated
 
 import typer
 
-from sfumato.cli.output import Format, as_csv, as_json, as_table, number, write
+from sfumato.cli.format import Format, Usual
+from sfumato.cli.output import as_csv, as_json, as_table, number, write
 from sfumato.ledger.history import Line
 from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.vouching import re_anchor
@@ -21,7 +22,7 @@ app = typer.Typer(
 )
 
 PolicyFile = Annotated[Path, typer.Argument(help="The policy file, e.g. people.toml.")]
-FormatOption = Annotated[Format, typer.Option(help="How to print.")]
+FormatOption = Annotated[Usual, typer.Option(help="How to print.")]
 
 
 @app.command()
@@ -89,7 +90,7 @@ def _open(policy: Policy) -> Ledger:
     return Ledger(policy.ledger, schema=policy.schema, budget=policy.budget, anchor=policy.anchor)
 
 
-def _say(content: Mapping[str, object], words: str, format: Format) -> None:
+def _say(content: Mapping[str, object], words: str, format: Usual) -> None:
     if format is Format.json:
         write(as_json(content), None)
     elif format is Format.csv:

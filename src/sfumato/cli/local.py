@@ -8,8 +8,9 @@ from typing import Annotated, Any
 import typer
 
 from sfumato import local
+from sfumato.cli.format import Format, Usual
 from sfumato.cli.local_files import STDIN, counting, kind_of, reports, values, writing
-from sfumato.cli.output import Format, as_csv, as_json, as_table, number, working, write
+from sfumato.cli.output import as_csv, as_json, as_table, number, working, write
 from sfumato.errors import UsageError
 from sfumato.local.trial import trial, zipf_counts
 from sfumato.plots.page import Figure, Section, page, write_page
@@ -32,7 +33,7 @@ Lower = Annotated[str | None, typer.Option(help="Of a number: its lower bound.")
 Upper = Annotated[str | None, typer.Option(help="Of a number: its upper bound.")]
 Source = Annotated[str, typer.Argument(help="A .csv, .parquet, .jsonl or .txt file, or - for a pipe.")]
 Kind = Annotated[str | None, typer.Option("--from", help="The format of the input: lines, csv, jsonl or parquet.")]
-FormatOption = Annotated[Format, typer.Option("--format", help="How to print.")]
+FormatOption = Annotated[Usual, typer.Option("--format", help="How to print.")]
 Confidence = Annotated[float, typer.Option(help="How surely the error bars hold the truth.")]
 
 

@@ -6,7 +6,8 @@ from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from typing import Any
 
-from sfumato.cli.output import Format, as_csv, as_json, as_table, number, write
+from sfumato.cli.format import Format
+from sfumato.cli.output import as_csv, as_json, as_table, number, write
 from sfumato.noise import Description
 from sfumato.noise.wordings import answer_not_boolean, score_missing, value_unknown
 from sfumato.schema.numbers import exact, shown

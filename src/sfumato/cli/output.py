@@ -7,7 +7,6 @@ import sys
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from decimal import Decimal, InvalidOperation
-from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
@@ -21,14 +20,6 @@ from sfumato.visible import visible, visible_json, visible_lines
 
 FORMULAS = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
 SMALL = 0.1  # below it two digits are shown, wherever they begin
-
-
-class Format(StrEnum):
-    """How to print."""
-
-    table = "table"
-    json = "json"
-    csv = "csv"
 
 
 def number(text: str, what: str) -> Decimal:
