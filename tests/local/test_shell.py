@@ -25,7 +25,7 @@ class Shell:
         self._monkeypatch, self._capsys = monkeypatch, capsys
 
     def __call__(self, *arguments: str, stdin: str = "", code: int = 0) -> tuple[str, str]:
-        self._monkeypatch.setattr(sys, "stdin", io.StringIO(stdin))
+        self._monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin.encode())))
         with pytest.raises(SystemExit) as left:
             run(["local", *arguments])
         out, err = self._capsys.readouterr()
@@ -200,12 +200,15 @@ def test_reports_are_not_loaded_at_once() -> None:
         (["randomise", "--spec", "survey.json"], "", 2, "no answer"),
         (["randomise", "--spec", "survey.json", "--column", "x"], "drink\ntea\n", 5, 'no column "x"'),
         (["randomise", "--spec", "survey.json", "--from", "csv"], "a,b\n1,2\n", 2, "several columns"),
-        (["randomise", "--spec", "survey.json", "--from", "csv"], "a\n1,2\n", 5, "row 1 has 2 cells"),
+        (["randomise", "--spec", "survey.json", "--from", "csv"], "a\n1,2\n", 5, "row 1 has 2 fields, the header 1"),
         (["randomise", "--spec", "survey.json", "--from", "jsonl"], '"tea"\n{\n', 5, "row 2: this is not JSON"),
         (["randomise", "--spec", "survey.json", "--from", "xml"], "", 2, "no format"),
         (["randomise", "--spec", "survey.json", "--domain", "a,b"], "", 2, "already"),
         (["randomise", "nowhere.csv", "--spec", "survey.json"], "", 5, "there is no file"),
-        (["randomise", "data.xls", "--spec", "survey.json"], "", 2, "does not say what it holds"),
+        (["randomise", "data.xls", "--spec", "survey.json"], "", 5, "there is no file"),
+        (["randomise", "/dev/null", "--spec", "survey.json"], "", 5, "there is no file"),
+        (["randomise", "--spec", "survey.json", "--output", "r.xls"], "tea\n", 2, "how to write reports"),
+        (["randomise", "--spec", "survey.json", "--to", "arrow"], "tea\n", 2, "how to write reports"),
         (["randomise", "--spec", "nowhere.json"], "", 5, "cannot be read"),
         (["randomise"], "", 2, "what people may answer"),
         (["randomise", "--domain", "a,b"], "", 2, "needs an epsilon"),

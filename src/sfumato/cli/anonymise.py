@@ -1,4 +1,4 @@
-"""`sfumato anonymise`: the older methods on a CSV or Parquet file."""
+"""`sfumato anonymise`: the older methods on a file."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -20,7 +20,7 @@ app = typer.Typer(
     help="Older methods that change a table: k-anonymity and its kin. None of them is differentially private.",
 )
 
-Source = Annotated[Path, typer.Argument(metavar="TABLE", help="A CSV or Parquet file.")]
+Source = Annotated[Path, typer.Argument(metavar="TABLE", help="A CSV, JSON, Parquet or Arrow file.")]
 Quasi = Annotated[list[str] | None, typer.Option(help="What others may know: columns, repeated or with commas.")]
 SensitiveColumns = Annotated[list[str] | None, typer.Option("--sensitive", help="What must not come out: columns.")]
 Policy = Annotated[Path | None, typer.Option(help="A policy whose columns have roles, instead of naming them here.")]

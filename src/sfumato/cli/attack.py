@@ -6,7 +6,6 @@ from typing import Annotated, Any
 
 import typer
 
-from sfumato.anonymise.tables import read_file
 from sfumato.attacks.shows import ABOUT, SHOWS, Demonstration, demonstrate
 from sfumato.attacks.shows.pages import COLUMNS, report, save_plot, table
 from sfumato.attacks.wordings import attack_missing
@@ -14,6 +13,7 @@ from sfumato.cli.format import Format, WithPage
 from sfumato.cli.output import as_csv, as_json, as_table, number, split, write
 from sfumato.cli.progress import progress
 from sfumato.cli.writable import ready
+from sfumato.tables.reading import read_file
 
 EVERY = "all"
 
@@ -25,7 +25,9 @@ def attack(
     name: Annotated[str | None, typer.Argument(help="The attack, or all; --list names them.")] = None,
     rows: Annotated[
         Path | None,
-        typer.Argument(metavar="TABLE", help="A CSV or Parquet file, a row a person; a made-up town if left out."),
+        typer.Argument(
+            metavar="TABLE", help="A CSV, JSON, Parquet or Arrow file, a row a person; a made-up town if left out."
+        ),
     ] = None,
     listed: Annotated[bool, typer.Option("--list", help="List the attacks and leave.")] = False,
     quasi: Annotated[str, typer.Option(help="Quasi-identifiers of your table, e.g. age,sex,zip.")] = "",

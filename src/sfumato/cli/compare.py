@@ -5,13 +5,13 @@ from typing import Annotated
 
 import typer
 
-from sfumato.anonymise.tables import read_file
 from sfumato.attacks.comparison import COLUMNS, Comparison
 from sfumato.attacks.comparison import compare as compared
 from sfumato.cli.format import Format, WithPageAndText
 from sfumato.cli.output import as_csv, as_json, as_table, number, split, write
 from sfumato.cli.progress import progress
 from sfumato.cli.writable import ready
+from sfumato.tables.reading import read_file
 
 app = typer.Typer(add_completion=False)
 
@@ -20,7 +20,9 @@ app = typer.Typer(add_completion=False)
 def compare(
     rows: Annotated[
         Path | None,
-        typer.Argument(metavar="TABLE", help="A CSV or Parquet file, a row a person; a made-up town if left out."),
+        typer.Argument(
+            metavar="TABLE", help="A CSV, JSON, Parquet or Arrow file, a row a person; a made-up town if left out."
+        ),
     ] = None,
     quasi: Annotated[str, typer.Option(help="Numeric columns that the attacker knows, e.g. age,hours.")] = "",
     sensitive: Annotated[str | None, typer.Option(help="The sensitive column, with few values.")] = None,

@@ -36,14 +36,14 @@ app = typer.Typer(
     help="Positions without anyone to trust: reports, traces, private maps of points.",
 )
 
-Source = Annotated[str | None, typer.Argument(help="A .csv, .parquet, .geojson or .ndjson file, or - for a pipe.")]
-Points = Annotated[str, typer.Argument(help="A .csv, .parquet, .geojson or .ndjson file, or - for a pipe.")]
+Source = Annotated[str | None, typer.Argument(help="A CSV, JSON, GeoJSON, Parquet or Arrow file, or - for a pipe.")]
+Points = Annotated[str, typer.Argument(help="A CSV, JSON, GeoJSON, Parquet or Arrow file, or - for a pipe.")]
 Level = Annotated[str, typer.Option(help="How much a report may tell within the radius, e.g. 1.39 or 'ln 4'.")]
 Radius = Annotated[str, typer.Option("--radius", help="The radius in metres.")]
 Around = Annotated[str | None, typer.Option(help="A public place LAT,LON: draw on a flat lattice around it.")]
 LatName = Annotated[str | None, typer.Option("--lat", help="The column of latitudes.")]
 LonName = Annotated[str | None, typer.Option("--lon", help="The column of longitudes.")]
-Kind = Annotated[str | None, typer.Option("--input-format", help="csv, parquet, geojson or ndjson.")]
+Kind = Annotated[str | None, typer.Option("--input-format", help="csv, json, geojson, parquet or arrow.")]
 SkipBad = Annotated[bool, typer.Option("--skip-bad", help="Leave bad rows out and name them, instead of stopping.")]
 At = Annotated[str | None, typer.Option("--at", help="One position LAT,LON instead of a file.")]
 Plot = Annotated[Path | None, typer.Option(help="Draw it into this .html, .png or .svg file.")]

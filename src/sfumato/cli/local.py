@@ -9,7 +9,7 @@ import typer
 
 from sfumato import local
 from sfumato.cli.format import Format, Usual
-from sfumato.cli.local_files import STDIN, counting, kind_of, reports, values, writing
+from sfumato.cli.local_files import STDIN, counting, read_kind, reports, values, writing, written_kind
 from sfumato.cli.output import as_csv, as_json, as_table, number, working, write
 from sfumato.errors import UsageError
 from sfumato.local.trial import trial, zipf_counts
@@ -31,8 +31,10 @@ DomainOption = Annotated[
 Epsilon = Annotated[str | None, typer.Option(help="What one report costs the person it is about.")]
 Lower = Annotated[str | None, typer.Option(help="Of a number: its lower bound.")]
 Upper = Annotated[str | None, typer.Option(help="Of a number: its upper bound.")]
-Source = Annotated[str, typer.Argument(help="A .csv, .parquet, .jsonl or .txt file, or - for a pipe.")]
-Kind = Annotated[str | None, typer.Option("--from", help="The format of the input: lines, csv, jsonl or parquet.")]
+Source = Annotated[str, typer.Argument(help="A CSV, JSON, Parquet, Arrow or .txt file, or - for a pipe.")]
+Kind = Annotated[
+    str | None, typer.Option("--from", help="The format of the input: lines, csv, json, parquet or arrow.")
+]
 FormatOption = Annotated[Usual, typer.Option("--format", help="How to print.")]
 Confidence = Annotated[float, typer.Option(help="How surely the error bars hold the truth.")]
 
@@ -119,8 +121,8 @@ def randomise(
     sfumato local randomise answers.csv --column drink --spec survey.json --output reports.jsonl
     """
     client = (chosen := _chosen(spec, protocol, domain, lower, upper, epsilon)).client()
-    read_as = kind_of(source, kind, "csv" if column or chosen.scheme.names else "lines")
-    written_as = kind_of(output, to, "jsonl")
+    read_as = read_kind(source, kind, "csv" if column or chosen.scheme.names else "lines")
+    written_as = written_kind(output, to)
     total = 0
     with writing(output, written_as) as keep, counting("Randomising") as tick:
         for row, batch in values(chosen, source, read_as, column):
@@ -193,7 +195,7 @@ def estimate(
     """
     chosen = _chosen(spec, protocol, domain, lower, upper, epsilon)
     with counting("Estimating") as tick:
-        server = chosen.server().add(reports(source, kind_of(source, kind, "jsonl"), tick))
+        server = chosen.server().add(reports(source, read_kind(source, kind, "json"), tick))
         found = server.estimate(confidence)
     if plot is not None:
         _draw(found, plot)

@@ -19,7 +19,7 @@ app = typer.Typer(add_completion=False)
 
 @app.command(no_args_is_help=True)
 def risk(
-    table: Annotated[Path, typer.Argument(help="A CSV or Parquet file.")],
+    table: Annotated[Path, typer.Argument(help="A CSV, JSON, Parquet or Arrow file.")],
     quasi: Annotated[
         list[str] | None, typer.Option(help="What others may know: columns, repeated or with commas.")
     ] = None,

@@ -13,8 +13,8 @@ SAY_WHICH = (
 def kind_unknown(path: str) -> DataUnreadable:
     return DataUnreadable(
         f"{path} is of no kind that is read here.",
-        "Give a file .csv, .tsv, .jsonl, .ndjson, .parquet, .duckdb, .db, .sqlite or .sqlite3, or a directory of "
-        ".parquet files.",
+        "Give a file .csv, .tsv, .csv.gz, .tsv.gz, .json, .jsonl, .ndjson, .parquet, .duckdb, .db, .sqlite or "
+        ".sqlite3, or a directory of .parquet files.",
     )
 
 
@@ -124,3 +124,10 @@ def folder_changed(name: str) -> DataUnreadable:
 
 def names_alike(name: str) -> UsageError:
     return UsageError(f'another column is called "{name}" but for the case of letters.', "Declare one of the two.")
+
+
+def one_array(name: str) -> DataUnreadable:
+    return DataUnreadable(
+        f"{name} is one array, in which a single row could make all others unreadable.",
+        "Write one object a line; jq -c '.[]' does so.",
+    )
