@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import sfumato as sf
-from sfumato.cli import local_files
+from sfumato.cli import local_files, progress
 from sfumato.cli.main import run
 
 DRINKS = ["tea", "coffee", "water"]
@@ -258,11 +258,11 @@ def test_a_plot(shell: Shell, spec: str) -> None:
 
 def test_a_bar_appears_after_two_seconds_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     shown: list[Any] = []
-    monkeypatch.setattr(local_files.Progress, "start", lambda self: shown.append(self))
-    monkeypatch.setattr(local_files, "Console", lambda **_: local_files_console())
+    monkeypatch.setattr(progress.Progress, "start", lambda self: shown.append(self))
+    monkeypatch.setattr(progress, "Console", lambda **_: local_files_console())
     clock = iter([0.0, 1.0, 3.0])
-    monkeypatch.setattr(local_files.time, "monotonic", lambda: next(clock))
-    with local_files.counting("Counting") as tick:
+    monkeypatch.setattr(progress.time, "monotonic", lambda: next(clock))
+    with progress.counting("Counting") as tick:
         tick(5)
         assert not shown
         tick(5)

@@ -9,7 +9,7 @@ from sfumato import anonymise
 from sfumato.anonymise.wordings import key_missing
 from sfumato.cli.anonymise_output import listed, pairs, parts, show
 from sfumato.cli.format import Format, Usual
-from sfumato.cli.output import as_csv, as_json, as_table, number, working, write
+from sfumato.cli.output import number, print_rows, working
 from sfumato.cli.progress import progress
 from sfumato.errors import file_unreadable
 from sfumato.schema.policy import load_policy
@@ -246,13 +246,7 @@ def classify(
         found = [suggestion.to_dict() for suggestion in anonymise.classify(table, roles=roles)]
     columns = ["column", "role", "why", "distinct", "uniqueness"]
     footer = 'Set them in the policy, e.g. age = { type = "int", lower = 0, upper = 120, role = "quasi-identifier" }.'
-    match format:
-        case Format.json:
-            write(as_json(found), output)
-        case Format.csv:
-            write(as_csv(columns, found), output)
-        case _:
-            write(as_table(columns, found, footer=footer), output)
+    print_rows(columns, found, format, output, footer=footer)
 
 
 def _asked(

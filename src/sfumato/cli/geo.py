@@ -21,7 +21,7 @@ from sfumato.cli.geo_output import (
     progress,
     vectors_from,
 )
-from sfumato.cli.output import as_csv, as_json, as_table, number, working, write
+from sfumato.cli.output import number, print_record, print_rows, working, write
 from sfumato.cli.writable import ready
 from sfumato.geo.inputs import Reading
 from sfumato.geo.planar import level_of
@@ -130,7 +130,7 @@ def tree(
         rows = sorted(made.rows(), key=lambda row: -row["count"])
         rows = rows[:20] if format is Format.table else rows
         footer = f"{len(made):,} leaves, about {max(made.total, 0):,} points; the fullest come first. Cost: {epsilon}."
-    _print(rows, footer, format, output)
+    print_rows(list(rows[0]), rows, format, output, footer=footer)
 
 
 app.command("protect", help="The same as report.", context_settings=NEGATIVE_NUMBERS)(report)
@@ -158,7 +158,7 @@ def compare(
     else:
         rows = [{**row, "epsilon_per_m": f"{row['epsilon_per_m']:.6g}"} for row in rows]
     footer = "All at the same expected distance. Without a finite epsilon, two people a metre apart can be told apart."
-    _print(rows, footer, format, output)
+    print_rows(list(rows[0]), rows, format, output, footer=footer)
 
 
 @app.command(context_settings=NEGATIVE_NUMBERS)
@@ -178,14 +178,8 @@ def trace(
     kept = geo.device(device, price_of(level, radius, around), per_day=number(per_day, "per_day"), total=limit)
     told = kept.report(*pair_of(at), at=when)
     row = {"lat": told.lat, "lon": told.lon, "reused": told.reused, "left_today": told.left_today}
-    match format:
-        case Format.json:
-            write(as_json(row), None)
-        case Format.csv:
-            write(as_csv(list(row), [row]), None)
-        case Format.table:
-            how = "as before, at no cost" if told.reused else "new"
-            write(f"{told.lat:.5f}, {told.lon:.5f} ({how}; {told.left_today:g} left today)\n", None)
+    how = "as before, at no cost" if told.reused else "new"
+    print_record(row, f"{told.lat:.5f}, {told.lon:.5f} ({how}; {told.left_today:g} left today)", format)
 
 
 @app.command()
@@ -204,14 +198,3 @@ def words(
 
 def _finite(value: float) -> float | None:
     return value if value < float("inf") else None
-
-
-def _print(rows: list[dict[str, Any]], footer: str, format: WithMap, output: Path | None) -> None:
-    columns = list(rows[0])
-    match format:
-        case Format.json:
-            write(as_json(rows), output)
-        case Format.csv:
-            write(as_csv(columns, rows), output)
-        case _:
-            write(as_table(columns, rows, footer=footer), output)

@@ -2,17 +2,16 @@
 
 import json
 import sys
-import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Self, TextIO
 
 import numpy as np
-from rich.console import Console
 
 from sfumato import geo
 from sfumato.cli.format import Format, WithMap
 from sfumato.cli.output import as_table, number
+from sfumato.cli.progress import counting
 from sfumato.errors import UsageError, file_missing
 from sfumato.geo.earth import Floats
 from sfumato.geo.inputs import Reading
@@ -20,7 +19,6 @@ from sfumato.geo.planar import Planar, level_of
 from sfumato.geo.wordings import Problem, box_unusable, not_a_position, vectors_unusable
 
 SHOWN = 20  # rows of a table on the screen
-PATIENCE = 2.0  # seconds before progress is shown
 KEPT = 20_000  # positions remembered for a map
 
 
@@ -163,20 +161,10 @@ def box_of(text: str) -> geo.Box:
 
 def progress(reading: Reading) -> Iterator[tuple[Floats, Floats]]:
     """The batches; after two seconds a terminal shows how many rows are done."""
-    console, start = Console(stderr=True), time.monotonic()
-    status = console.status("Reading …") if console.is_terminal else None
-    running = False
-    try:
+    with counting("Reading") as tick:
         for batch in reading:
-            if status is not None and time.monotonic() - start > PATIENCE:
-                if not running:
-                    status.start()
-                    running = True
-                status.update(f"{reading.rows:,} rows …")
+            tick(len(batch[0]))
             yield batch
-    finally:
-        if status is not None and running:
-            status.stop()
 
 
 def counted(reading: Reading) -> tuple[Floats, Floats]:

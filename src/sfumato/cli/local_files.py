@@ -1,9 +1,8 @@
-"""Values and reports in files and pipes, a batch at a time, with a bar when it takes longer than two seconds."""
+"""Values and reports in files and pipes, a batch at a time."""
 
 import csv
 import json
 import sys
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
@@ -11,9 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, Any
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-
+from sfumato.cli.progress import Tick
 from sfumato.errors import UsageError, column_absent, file_missing
 from sfumato.local import Protocol, Reports
 from sfumato.tables.kinds import LINES, kind_called, kind_of
@@ -23,13 +20,11 @@ from sfumato.tables.streams import PIPE, lines, opened
 from sfumato.tables.wordings import row_lacks, row_not_json
 
 BATCH = 1 << 16
-PATIENCE_SECONDS = 2.0
 WRITTEN = {".csv": "csv", ".jsonl": "json", ".ndjson": "json", ".json": "json", ".txt": "json", ".parquet": "parquet"}
 STDIN = PIPE
 WIRE = ("protocol", "report")
 
 Cells = dict[str, list[Any]]
-Tick = Callable[[int], None]
 
 
 def read_kind(path: str, given: str | None, otherwise: str) -> str:
@@ -183,24 +178,3 @@ def _batched(source: Iterable[Any]) -> Iterator[list[Any]]:
     waiting = iter(source)
     while batch := list(islice(waiting, BATCH)):
         yield batch
-
-
-@contextmanager
-def counting(message: str) -> Iterator[Tick]:
-    """A function to tell how much more is done; on a terminal a bar appears after two seconds."""
-    console, started, done = Console(stderr=True), time.monotonic(), 0
-    columns = (TextColumn("{task.description}"), BarColumn(bar_width=30), MofNCompleteColumn())
-    bar = Progress(*columns, console=console, transient=True)
-    task = bar.add_task(message, total=None)
-
-    def tick(more: int) -> None:
-        nonlocal done
-        done += more
-        if console.is_terminal and time.monotonic() - started > PATIENCE_SECONDS:
-            bar.start()
-            bar.update(task, completed=done)
-
-    try:
-        yield tick
-    finally:
-        bar.stop()

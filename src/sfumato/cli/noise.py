@@ -12,13 +12,12 @@ from sfumato.cli.noise_output import (
     maybe_number,
     percent,
     print_draws,
-    print_record,
     print_releases,
     pure_cost,
     real_value,
     truth,
 )
-from sfumato.cli.output import number
+from sfumato.cli.output import number, print_record
 from sfumato.noise.wordings import value_not_whole
 
 # A negative number looks like an option; whatever is no option of ours is passed on as the value.

@@ -79,16 +79,6 @@ def print_releases(
             write(as_table([column, "value"], rows, footer=sentence), None)
 
 
-def print_record(record: dict[str, object], sentence: str, output: Format) -> None:
-    match output:
-        case Format.json:
-            write(as_json(record), None)
-        case Format.csv:
-            write(as_csv(list(record), [record]), None)
-        case Format.table:
-            write(sentence + "\n", None)
-
-
 def pure_cost(epsilon: Decimal) -> dict[str, Fraction]:
     return {"epsilon": exact(epsilon, "epsilon")}
 

@@ -3,18 +3,12 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from sfumato.engines.duckdb.files import ending
+from sfumato.engines.duckdb.files import KINDS, ending
 from sfumato.tables.wordings import format_unknown, kind_unknown
 
+TABULAR = ("csv", "json", "parquet")  # of what the private engine opens, the files that are one table
 ENDINGS: Mapping[str, str] = {
-    ".csv": "csv",
-    ".tsv": "csv",
-    ".csv.gz": "csv",
-    ".tsv.gz": "csv",
-    ".json": "json",
-    ".jsonl": "json",
-    ".ndjson": "json",
-    ".parquet": "parquet",
+    **{name: kind for name, kind in KINDS.items() if kind in TABULAR},
     ".arrow": "arrow",
     ".feather": "arrow",
 }
