@@ -126,6 +126,13 @@ def names_alike(name: str) -> UsageError:
     return UsageError(f'another column is called "{name}" but for the case of letters.', "Declare one of the two.")
 
 
+def frame_unknown(kind: str) -> UsageError:
+    return UsageError(
+        f"a value of type {kind} is not a table Sfumato reads.",
+        "Pass the path of a file or of a directory of Parquet files, or a pandas, Polars or Arrow table.",
+    )
+
+
 def session_closed() -> UsageError:
     return UsageError("this session is closed.", "Open another one.")
 

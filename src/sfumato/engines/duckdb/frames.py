@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sfumato.engines.duckdb.cells import FIRST_YEAR, LAST_YEAR, texts_of
-from sfumato.errors import DataUnreadable, SfumatoError, column_absent, file_unreadable, frame_unknown
+from sfumato.engines.wordings import frame_unknown
+from sfumato.errors import DataUnreadable, SfumatoError, column_absent, file_unreadable
 
 if TYPE_CHECKING:
     import pyarrow as pa
