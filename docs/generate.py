@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from importlib import import_module
 from pathlib import Path
 from types import UnionType
-from typing import Annotated, Any, get_args, get_origin
+from typing import Annotated, Any, Literal, get_args, get_origin
 
 import typer
 from typer.models import ArgumentInfo
@@ -128,8 +128,9 @@ def _annotated(part: inspect.Parameter) -> tuple[str, Any]:
         annotation = next(kind for kind in get_args(annotation) if kind is not type(None))
     repeated = get_origin(annotation) is list
     kind = get_args(annotation)[0] if repeated else annotation
-    if issubclass(kind, enum.Enum):
-        return "|".join(str(choice.value) for choice in kind), about
+    choices = get_args(kind) if get_origin(kind) is Literal else kind if issubclass(kind, enum.Enum) else ()
+    if choices:
+        return "|".join(map(_plain, choices)), about
     word = {str: "TEXT", int: "INTEGER", float: "NUMBER", Path: "PATH"}.get(kind, "VALUE")
     return f"{word}…" if repeated else word, about
 

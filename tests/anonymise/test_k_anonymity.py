@@ -192,11 +192,11 @@ def test_tables_that_are_none(table: object, says: str) -> None:
 
 def test_damaged_files(tmp_path: Path) -> None:
     for name, content, says in [
-        ("a.csv", b"a,b\n1,2\n3\n", "as many fields"),
+        ("a.csv", b"a,b\n1,2\n3\n", "row 2 has 1 field, the header 2"),
         ("b.csv", b"a,a\n1,2\n", "same name"),
         ("c.csv", b"a\n\xff\xfe\n", "UTF-8"),
         ("d.parquet", b"no parquet", "damaged"),
-        ("e.txt", b"a\n1\n", "neither .csv nor .parquet"),
+        ("e.txt", b"a\n1\n", "of no kind that is read here"),
     ]:
         (tmp_path / name).write_bytes(content)
         with pytest.raises(DataUnreadable, match=says):

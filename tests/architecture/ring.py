@@ -115,9 +115,15 @@ RING = (
     Trusted(
         "ledger/ledger.py",
         "spine",
-        8,
+        6,
         "Is the total read, compared and written under one lock? What is free, and why may it be? Can an envelope be "
         "overdrawn?",
+    ),
+    Trusted(
+        "ledger/bought.py",
+        "spine",
+        2,
+        "Can somebody without the key have an answer shown, or one drawn again? Whose draws is anybody told of?",
     ),
     Trusted(
         "ledger/admission.py",
@@ -140,18 +146,23 @@ RING = (
         3,
         "Is the anchor asked before the file, and moved before anything is shown? Is what was written looked for?",
     ),
-    Trusted("ledger/in_force.py", "book", 2, "Who can raise a limit while a session is open, and who cannot?"),
-    Trusted("ledger/data_key.py", "book", 2, "Who can read the key? Is it ever in the ledger?"),
+    Trusted("ledger/in_force.py", "book", 1, "Who can raise a limit while a session is open, and who cannot?"),
+    Trusted("ledger/data_key.py", "book", 2, "Who can read the key? Is it ever in the ledger? Can there be two?"),
+    Trusted("ledger/marks.py", "book", 1, "Is a mark of all that an entry says, and of its place?"),
     Trusted(
         "ledger/reader.py", "book", 2, "May anything vanish that was read once? Is half an entry ever in the book?"
     ),
     Trusted("ledger/entry.py", "book", 1, "Does the hash cover every field, and the hash before?"),
     Trusted("ledger/layout.py", "book", 3, "Is everything that SQLite would execute of a file known to the letter?"),
-    Trusted("ledger/anchor.py", "book", 3, "What does a copy of yesterday's file get? What do two copies get?"),
+    Trusted("ledger/anchor.py", "book", 2, "What does a copy of yesterday's file get? What do two copies get?"),
+    Trusted("ledger/alone.py", "book", 1, "Is the lock given up wherever an interruption comes?"),
     Trusted("ledger/totals.py", "book", 1, "Is a total that is rounded rounded up?"),
-    Trusted("ledger/verifying.py", "book", 2, "Does verifying refuse what charging would have refused?"),
+    Trusted("ledger/verifying.py", "book", 1, "Does verifying refuse what charging would have refused?"),
     Trusted(
-        "ledger/payment.py", "book", 3, "Does a charge that is found have to be for this question, and all of its cost?"
+        "ledger/payment.py",
+        "book",
+        3,
+        "Does a charge that is found have to be for this question, all of its cost, and this unit?",
     ),
     Trusted("ledger/starting.py", "book", 3, "Can anything lie beside a ledger that SQLite would obey?"),
     Trusted(
@@ -168,6 +179,7 @@ RING = (
         "Is a file that comes to keep a log otherwise the same? Does everybody notice?",
     ),
     Trusted("ledger/pen.py", "book", 1, "Does an entry follow the newest that was read and checked?"),
+    Trusted("ledger/blocks.py", "book", 1, "Does a transaction stay open that nobody is in?"),
     Trusted("ledger/forks.py", "book", 1, "Is every connection closed before a fork, while no thread uses it?"),
     Trusted("ledger/limits.py", "book", 1, "By how much may a sum be above its limit?"),
     Trusted("ledger/typed.py", "book", 1, "Is what an entry says of the kind a ledger writes?"),

@@ -78,7 +78,12 @@ def test_only_the_gate_and_the_ledger_make_releases() -> None:
 
 
 def test_only_the_session_says_what_to_pay_for() -> None:
-    assert importers("sfumato.ledger.payment.Payment") == {"door.py", "ledger/ledger.py", "session.py"}
+    assert importers("sfumato.ledger.payment.Payment") == {
+        "door.py",
+        "ledger/bought.py",
+        "ledger/ledger.py",
+        "session.py",
+    }
     assert callers("Payment") == {"session.py"}
 
 

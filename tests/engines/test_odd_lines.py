@@ -1,5 +1,7 @@
 """Which single lines make a whole CSV file unreadable: the list of docs/reference/sources.md, held to the engine."""
 
+import gzip
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,7 @@ from sfumato.schema.unit import Row
 SCHEMA = Schema("people", Row(), {"age": Int(0, 99), "town": Text()})
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "sources.md"
 HEADER = b"age,town\n"
+NAMED = pytest.mark.parametrize("name", ["people.csv", "people.csv.gz"])
 MANY = 3000  # more than DuckDB looks at to guess anything
 OTHERS = b"".join(b"%d,Ulm\n" % (20 + i % 50) for i in range(MANY))
 FIELDS, UTF_8 = "its rows do not all have as many fields as its header", "it is not valid UTF-8"
@@ -43,9 +46,10 @@ HARMLESS = {
 }
 
 
-def rows(folder: Path, *parts: bytes) -> int:
-    path = folder / "people.csv"
-    path.write_bytes(b"".join(parts))
+def rows(folder: Path, *parts: bytes, name: str = "people.csv") -> int:
+    path = folder / name
+    content = b"".join(parts)
+    path.write_bytes(gzip.compress(content, 1) if name.endswith(".gz") else content)
     engine = DuckDBEngine(path, SCHEMA)
     try:
         return int(engine.run("SELECT COUNT(*) FROM people")[0][0])
@@ -53,21 +57,41 @@ def rows(folder: Path, *parts: bytes) -> int:
         engine.close()
 
 
+@NAMED
 @pytest.mark.parametrize("kind", ODD)
-def test_one_such_line_refuses_the_file_wherever_it_stands(kind: str, tmp_path: Path) -> None:
+def test_one_such_line_refuses_the_file_wherever_it_stands(kind: str, name: str, tmp_path: Path) -> None:
     lines, said = ODD[kind]
     for line in lines:
         for parts in ((HEADER, line, OTHERS), (HEADER, OTHERS, line, OTHERS), (HEADER, OTHERS, line)):
             with pytest.raises(DataUnreadable, match=said) as refused:
-                rows(tmp_path, *parts)
+                rows(tmp_path, *parts, name=name)
             assert "Ul" not in str(refused.value)
 
 
+@NAMED
 @pytest.mark.parametrize("kind", HARMLESS)
-def test_other_lines_are_read_beside_the_others(kind: str, tmp_path: Path) -> None:
+def test_other_lines_are_read_beside_the_others(kind: str, name: str, tmp_path: Path) -> None:
     line, counted = HARMLESS[kind]
-    assert rows(tmp_path, HEADER, OTHERS, line, OTHERS) == 2 * MANY + counted
-    assert rows(tmp_path, HEADER, line, OTHERS) == MANY + counted
+    assert rows(tmp_path, HEADER, OTHERS, line, OTHERS, name=name) == 2 * MANY + counted
+    assert rows(tmp_path, HEADER, line, OTHERS, name=name) == MANY + counted
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        lambda whole: whole[:-9],
+        lambda whole: whole[:40],
+        lambda whole: whole[:60] + b"\0" * 60 + whole[120:],
+        lambda _: OTHERS,
+    ],
+    ids=["cut at its end", "cut early", "overwritten", "not compressed"],
+)
+def test_an_archive_that_is_damaged_is_refused_as_a_whole(broken: Callable[[bytes], bytes], tmp_path: Path) -> None:
+    path = tmp_path / "people.csv.gz"
+    path.write_bytes(broken(gzip.compress(HEADER + OTHERS)))
+    with pytest.raises(DataUnreadable, match="cannot be read") as refused:
+        DuckDBEngine(path, SCHEMA)
+    assert "Ul" not in str(refused.value)
 
 
 def test_the_page_lists_these_and_no_others() -> None:
@@ -82,11 +106,13 @@ def test_an_open_quote_and_a_fitting_cell_far_below_are_read_as_one(tmp_path: Pa
     assert rows(tmp_path, HEADER, b'30,"Ulm\n', OTHERS, fitting) == 2
 
 
+@NAMED
 @pytest.mark.parametrize("border", [8_000_000, 16_000_000])
-def test_a_cell_in_quotes_is_one_wherever_in_a_file_it_stands(border: int, tmp_path: Path) -> None:
+def test_a_cell_in_quotes_is_one_wherever_in_a_file_it_stands(border: int, name: str, tmp_path: Path) -> None:
     """Readers that share a file among them begin at such bytes, and one would begin inside the quotes."""
     cell = b'41,"line one\nline two, and more\nline three, and more, of it\nbye"\n'
     filler, before = b"40," + b"x" * 150 + b"\n", border - 15 - len(HEADER)
     many, left = divmod(before, len(filler))
     first = b"40," + b"x" * (left - 4) + b"\n" if left >= 4 else b"\n" * left
-    assert rows(tmp_path, HEADER, first, filler * many, cell, filler * 1000) == (left >= 4) + many + 1 + 1000
+    found = rows(tmp_path, HEADER, first, filler * many, cell, filler * 1000, name=name)
+    assert found == (left >= 4) + many + 1 + 1000

@@ -134,7 +134,7 @@ def test_a_column_that_no_object_has_is_null_and_no_error(tmp_path: Path) -> Non
 
 def test_json_files_that_are_refused(tmp_path: Path) -> None:
     assert "16 MB" in refused(lines(tmp_path, '{"x": "' + "x" * 40_000_000 + '"}'), XS)
-    assert "of no kind" in refused(lines(tmp_path, "{}", name="rows.json"), XS)
+    assert "is one array" in refused(lines(tmp_path, " ", "[{}]", name="rows.json"), XS)
     same = schema_of(x=Int(), X=Int())
     assert "but for the case of letters" in refused(lines(tmp_path, "{}"), same)
 

@@ -215,7 +215,7 @@ def test_columns_can_be_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "says"),
     [
-        ("a.xls", b"", "neither"),
+        ("a.xls", b"", "of no kind that is read here"),
         ("a.parquet", b"PAR1", "damaged"),
         ("a.geojson", b"{", "not JSON"),
         ("a.geojson", b'{"type": "LineString"}', "neither a FeatureCollection"),

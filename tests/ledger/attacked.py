@@ -101,7 +101,7 @@ def without_finding_it_in_the_book(patch: pytest.MonkeyPatch) -> None:
 
 
 def without_rules(patch: pytest.MonkeyPatch) -> None:
-    for module in ("book", "ledger"):
+    for module in ("book", "bought", "ledger"):
         patch.setattr(f"sfumato.ledger.{module}.demand", lambda met, entry, otherwise: None)
 
 
@@ -111,5 +111,9 @@ def without_hashes(patch: pytest.MonkeyPatch) -> None:
 
 
 def without_anchor(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(Anchor, "check", lambda anchor, read, path: read())
-    patch.setattr(Anchor, "advance", lambda anchor, newest, holds, forced: None)
+    patch.setattr(Anchor, "check", lambda anchor, read, ledger, path: read())
+    patch.setattr(Anchor, "advance", lambda anchor, newest, holds, forced=True: None)
+
+
+def without_marks(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr("sfumato.ledger.records.is_marked", lambda entry, before, key: True)

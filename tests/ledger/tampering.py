@@ -4,11 +4,13 @@ import json
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from sfumato.ledger.chain import COLUMNS
 from sfumato.ledger.entry import GENESIS, Entry
+from sfumato.ledger.marks import marked
 
 
 @contextmanager
@@ -90,17 +92,16 @@ def rows(path: Path) -> list[Entry]:
         return [Entry(*row) for row in found]
 
 
-def forge(path: Path, kind: str, body: dict[str, Any], **fields: Any) -> None:
-    """Append an entry whose hash is right, as anybody can who can compute a hash."""
+def forge(path: Path, kind: str, body: dict[str, Any], *, key: bytes | None = None, **fields: Any) -> None:
+    """Append an entry whose hash is right, as anybody can who can compute a hash; its mark too for who has the key."""
     last = rows(path)[-1]
-    text = json.dumps(body, sort_keys=True, separators=(",", ":"))
+    ordered = {name: body[name] for name in sorted(body, key=lambda name: (name != "mark", name))}
+    if key is not None:
+        ordered.pop("mark", None)
     columns = [fields.get(name) for name in ("analyst", "question", "request", "charge")]
-    entry = Entry(last.seq + 1, kind, *columns, text, "")
-    edit_rows(
-        path,
-        "INSERT INTO entry VALUES (?,?,?,?,?,?,?,?)",
-        [(entry.seq, kind, *columns, text, entry.expected_hash(last.hash))],
-    )
+    entry = Entry(last.seq + 1, kind, *columns, json.dumps(ordered, separators=(",", ":")), "")
+    entry = replace(entry, hash=entry.expected_hash(last.hash)) if key is None else marked(entry, last.hash, key)
+    edit_rows(path, "INSERT INTO entry VALUES (?,?,?,?,?,?,?,?)", [(entry.seq, kind, *columns, entry.body, entry.hash)])
 
 
 def edit_rows(path: Path, statement: str, values: list[tuple[Any, ...]]) -> None:

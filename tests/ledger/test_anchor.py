@@ -14,6 +14,7 @@ from unittest.mock import Mock
 import pytest
 
 from sfumato.errors import LedgerDamaged
+from sfumato.ledger.alone import alone
 from sfumato.ledger.anchor import LENGTH, Anchor
 from sfumato.ledger.book import Book
 from sfumato.ledger.chain import Chain
@@ -294,12 +295,16 @@ def test_a_child_forked_while_the_anchor_is_held_does_not_keep_its_lock(path: Pa
     """The child has a copy of the descriptor, lives on, and never touches it."""
     anchor = Anchor(path)
     ready, stay = os.pipe()
-    with anchor._held():
+
+    def fork(_: int) -> int:
         child = os.fork()
         if child == 0:
             os.close(stay)
             os.read(ready, 1)
             os._exit(0)
+        return child
+
+    child = alone(path, fork)
     with ThreadPoolExecutor(1) as pool:
         waiting = pool.submit(anchor.remembered)
         try:
@@ -395,7 +400,7 @@ def test_an_anchor_that_cannot_be_written_lets_nothing_out(path: Path, written: 
 def test_whoever_may_only_read_an_anchor_does_not_hold_everybody_for_ever(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sfumato.ledger.anchor.LONGEST_WAIT", 0.1)
+    monkeypatch.setattr("sfumato.ledger.alone.LONGEST_WAIT", 0.1)
     ledger = open_ledger(path)
     descriptor = os.open(default_anchor(path), os.O_RDONLY)
     fcntl.flock(descriptor, fcntl.LOCK_EX)
@@ -407,12 +412,12 @@ def test_whoever_may_only_read_an_anchor_does_not_hold_everybody_for_ever(
     ledger.close()
 
 
-@pytest.mark.parametrize("wait", range(1, 8))
+@pytest.mark.parametrize("wait", range(1, 7))
 @pytest.mark.parametrize("way", ["replaced", "removed"])
 def test_an_anchor_replaced_while_somebody_waits_for_it_is_not_written_into_the_void(
     path: Path, wait: int, way: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What would be locked and written has no name any more. A charge locks it seven times, and any may be the one."""
+    """What would be locked and written has no name any more. A charge locks it six times, and any may be the one."""
     ledger, anchor, locks = open_ledger(path), default_anchor(path), []
     flock = fcntl.flock
 

@@ -72,7 +72,7 @@ def test_all_entries_together(book: Book) -> None:
     assert book.analyst_limits == {"ann": Fraction(1, 2)}
     assert [limit.epsilon for limit in book.limits] == [100, 2]
     assert book.limit.epsilon == 2
-    assert book.questions == {("ann", "q"): 6, ("bob", "q"): 4}
+    assert book.questions == {("ann", "q"): [2, 6], ("bob", "q"): [4]}
     assert book.requests == {("ann", "id-1"): (2, "q", False), ("bob", "id-1"): (4, "q", False)}
     assert (book.paid, book.releases, book.failures) == ({2, 4, 6}, {2: 3}, {4: 5})
 

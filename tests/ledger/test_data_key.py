@@ -12,9 +12,11 @@ import pytest
 from sfumato.errors import LedgerDamaged
 from sfumato.kernel.gate import Receipt
 from sfumato.ledger import data_key
+from sfumato.ledger.alone import alone
 from sfumato.ledger.data_key import KEY_BYTES, key_beside, key_place, keyed
 from sfumato.ledger.payment import Stored
 from sfumato.ledger.places import default_anchor
+from sfumato.ledger.starting import write_new
 from tests.ledger.payments import newest, open_ledger, payment, store
 from tests.ledger.test_envelopes import sealing
 
@@ -103,6 +105,7 @@ def test_copied_to_another_machine_it_finds_the_answers(path: Path, tmp_path: Pa
     there.parent.mkdir()
     for name in ("a.ledger", "a.ledger.anchor", "a.ledger.anchor.key"):
         (there.parent / name).write_bytes((tmp_path / name).read_bytes())
+    (there.parent / "a.ledger.anchor.key").chmod(0o600)
     moved = open_ledger(there)
     assert isinstance(moved.charge(payment()), Stored)
     moved.close()
@@ -126,7 +129,7 @@ def test_whoever_comes_later_gets_the_key_of_the_first(
 
     def overtaken(unfinished: Path, place: Path) -> None:
         if not place.exists():
-            place.write_text("ab" * KEY_BYTES)
+            write_new(place, b"ab" * KEY_BYTES)
         made(unfinished, place)
 
     def none(*_: object) -> None:
@@ -138,14 +141,14 @@ def test_whoever_comes_later_gets_the_key_of_the_first(
     monkeypatch.setattr(data_key, "_put", overtaken)
     assert key_beside(path) == bytes([0xAB]) * KEY_BYTES
     left = sorted(place.name for place in path.parent.iterdir())
-    assert left == sorted([f"{path.name}.key"] + ([] if links else ["first.key"]))
+    assert left == sorted([path.name, f"{path.name}.key"] + ([] if links else ["first", "first.key"]))
 
 
 def test_a_disk_without_room_for_it_lets_nothing_out(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object) -> None:
         raise OSError
 
-    monkeypatch.setattr(data_key, "force", full)
+    monkeypatch.setattr(data_key, "write_new", full)
     with pytest.raises(LedgerDamaged, match="cannot be written"):
         open_ledger(path)
 
@@ -173,3 +176,46 @@ def test_what_is_no_file_of_its_own_is_no_key(path: Path, kind: str) -> None:
             place.mkdir()
     with pytest.raises(LedgerDamaged, match="key"):
         open_ledger(path)
+
+
+def test_it_is_written_whole_however_little_a_disk_takes_at_once(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write = os.write
+    monkeypatch.setattr(os, "write", lambda descriptor, content: write(descriptor, content[:10]))
+    assert len(key_beside(path)) == KEY_BYTES
+
+
+@pytest.mark.parametrize("mode", [0o604, 0o602, 0o666, 0o644])
+def test_a_key_for_everybody_is_refused_with_the_cure(path: Path, mode: int) -> None:
+    open_ledger(path).close()
+    key_of(path).chmod(mode)
+    for _ in range(2):
+        with pytest.raises(LedgerDamaged, match="everybody on this machine may read or write the key") as refused:
+            open_ledger(path)
+        assert f"chmod 600 {key_of(path)}" in refused.value.hint
+    for allowed in (0o660, 0o640, 0o400, 0o601):
+        key_of(path).chmod(allowed)
+        open_ledger(path).close()
+
+
+def test_it_is_made_while_the_anchor_is_locked_and_looked_for_inside(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without links, two that both found none would each put their own; the later would take the earlier's place."""
+
+    def link(*_: object) -> None:
+        raise OSError
+
+    monkeypatch.setattr(os, "link", link)
+    locked = []
+
+    def overtaken(anchor: Path, work: Any) -> Any:
+        locked.append(anchor)
+        if len(locked) == 1:
+            first.append(key_beside(anchor))
+        return alone(anchor, work)
+
+    first: list[bytes] = []
+    monkeypatch.setattr(data_key, "alone", overtaken)
+    assert [key_beside(path)] == first
+    assert locked == [path, path]
+    assert [key_beside(path)] == first

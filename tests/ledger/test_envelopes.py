@@ -13,6 +13,7 @@ from sfumato.ledger import ledger as ledger_module
 from sfumato.ledger.book import Book
 from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.payment import Draw, Sealed, Sealing, Stored
+from sfumato.ledger.totals import LARGEST_DENOMINATOR, ROUNDED_TO
 from sfumato.schema.budget import Budget
 from tests.ledger.payments import answer, certified, newest, open_ledger, payment
 from tests.ledger.tampering import forge
@@ -169,7 +170,7 @@ def test_the_same_draw_twice_is_noticed(path: Path) -> None:
     for entry in entries:
         book.take(entry)
     said = entries[2].content | {"used": "1/2"}
-    twice = ledger_module.Pen(_Nowhere(), book).append(  # type: ignore[arg-type]
+    twice = ledger_module.Pen(_Nowhere(), book, None).append(  # type: ignore[arg-type]
         "draw", said, analyst="research", question=entries[2].question, charge=2
     )
     with pytest.raises(LedgerDamaged, match="entry 5 of the ledger draws once more what was drawn"):
@@ -257,3 +258,45 @@ def test_what_no_book_would_take_is_not_written(path: Path, cost: Cost) -> None:
         ledger.seal(Sealing(PURPOSE, "research", Fraction(1, 2), cost, "v1"))
     assert ledger.verify() == 1
     ledger.close()
+
+
+def test_draws_of_others_and_of_other_data_are_not_found(ledger: Ledger) -> None:
+    """Whatever was drawn before: who asks for it is looked at first, as when it is drawn."""
+    sealed = ledger.seal(sealing())
+    keep(ledger, draw(sealed), 7)
+    for act in (ledger.found, ledger.draw):
+        with pytest.raises(UsageError, match="entry 2 is no envelope of yours"):
+            act(draw(sealed, analyst="press"))
+        with pytest.raises(UsageError, match="the data has changed since envelope 2 was sealed"):
+            act(draw(sealed, version="v2"))
+        with pytest.raises(UsageError, match="entry 9 is no envelope of yours"):
+            act(draw(Sealed(9, sealed.cost, "")))
+        assert act(draw(sealed)).releases == (answer(3, 7),)
+
+
+def test_unrelated_fractions_are_rounded_up_and_the_envelope_is_never_overdrawn(ledger: Ledger) -> None:
+    """Else the sum becomes longer than a number that Python writes, and the envelope can be used no more."""
+    sealed, exact = ledger.seal(sealing()), Fraction(0)
+    for round_ in range(80):
+        part = Fraction(10**60, 10**63 + 2 * round_ + 1)
+        ledger.draw(draw(sealed, part, round_))
+        exact += part
+    used = Fraction(newest(ledger, "draw").content["used"])
+    assert used.denominator <= LARGEST_DENOMINATOR
+    assert 0 < used - exact < Fraction(80, ROUNDED_TO)
+    assert ledger.verify() == 82
+    hair = Fraction(int((used - exact) / 2 * (1 << 300)), 1 << 300)
+    with pytest.raises(BudgetExceeded):  # the exact sum would fit
+        ledger.draw(draw(sealed, Fraction(1, 2) - used + hair, 100))
+    ledger.draw(draw(sealed, Fraction(1, 2) - used, 101))
+    assert ledger.verify() == 83
+
+
+@pytest.mark.parametrize("parts", [3, 7, 48])
+def test_equal_parts_use_an_envelope_up(ledger: Ledger, parts: int) -> None:
+    sealed = ledger.seal(sealing(Fraction(1, 3)))
+    for round_ in range(parts):
+        ledger.draw(draw(sealed, Fraction(1, 3 * parts), round_))
+    assert newest(ledger, "draw").content["used"] == "1/3"
+    with pytest.raises(BudgetExceeded):
+        ledger.draw(draw(sealed, Fraction(1, 10**90), parts))

@@ -22,6 +22,7 @@ from sfumato.errors import BudgetExceeded, EngineFailed, LedgerDamaged, RequestC
 from sfumato.kernel.certify import certify
 from sfumato.kernel.gate import Receipt, Release
 from sfumato.ledger import chain as chain_module
+from sfumato.ledger import ledger as ledger_module
 from sfumato.ledger.anchor import Anchor
 from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.payment import Payment, Stored
@@ -152,6 +153,7 @@ def test_an_entry_says_what_was_done_and_not_only_what_it_cost(ledger: Ledger) -
     )
     said = entry.content
     assert said.pop("when").endswith("Z")
+    assert len(said.pop("mark")) == 64
     assert said == {
         "currency": "epsilon",
         "amount": "1/4",
@@ -774,3 +776,35 @@ def test_a_folder_that_does_not_exist_is_no_damage(tmp_path: Path) -> None:
     shutil.rmtree(path.parent)
     with pytest.raises(LedgerDamaged, match="is gone, but its anchor remembers it"):
         open_ledger(path, anchor=anchor)
+
+
+# ---- whoever asks while the same thread is inside
+
+
+@pytest.mark.parametrize("moment", ["admit", "append"])
+def test_a_handler_that_asks_while_its_thread_charges_is_refused_and_undoes_nothing(
+    ledger: Ledger, moment: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its BEGIN failed, and undid the transaction around it: the charge was written alone, behind the other's back."""
+    told: list[str] = []
+
+    def asking(act: Any) -> Any:
+        def asked(*given: Any, **named: Any) -> Any:
+            done = act(*given, **named)
+            if not told:
+                told.append("")
+                with pytest.raises(LedgerDamaged, match="is being written by this very thread") as refused:
+                    ledger.charge(payment(0.5, question=2))
+                told.append(refused.value.message)
+            return done
+
+        return asked
+
+    if moment == "admit":
+        monkeypatch.setattr("sfumato.ledger.ledger.admit", asking(ledger_module.admit))
+    else:
+        monkeypatch.setattr(ledger.records.chain, "append", asking(ledger.records.chain.append))
+    assert ledger.charge(payment(0.6, question=1)).entry == 2
+    assert len(told) == 2
+    assert ledger.charge(payment(0.4, question=2)).entry == 3
+    assert kinds(ledger) == ["open", "charge", "charge"]

@@ -105,3 +105,15 @@ def test_vouching_for_a_ledger_that_is_not_there(here: Path) -> None:
     with pytest.raises(LedgerDamaged, match="not a readable ledger"):
         re_anchor(Path("a.ledger"))
     assert isinstance(open_ledger(Path("a.ledger")), Ledger)
+
+
+@pytest.mark.parametrize("anchor", ["b", "folder/../b"])
+def test_a_ledger_is_not_its_own_key(here: Path, anchor: str) -> None:
+    for act in (
+        lambda: open_ledger(Path("b.key"), anchor=Path(anchor)),
+        lambda: re_anchor(Path("b.key"), Path(anchor)),
+    ):
+        with pytest.raises(UsageError, match="the ledger has the name of the key"):
+            act()
+    assert sorted(os.listdir(here)) == ["folder"]
+    open_ledger(Path("c.key"), anchor=Path(anchor)).close()

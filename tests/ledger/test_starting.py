@@ -121,7 +121,7 @@ def test_processes_that_start_a_ledger_leave_nothing_else_behind(path: Path) -> 
 
 
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
-@pytest.mark.parametrize("dies", ["_write", "_link", "_sync", "after-linking"])
+@pytest.mark.parametrize("dies", ["write_new", "_link", "_sync", "after-linking"])
 def test_a_process_that_dies_while_it_starts_a_ledger_leaves_none_or_a_whole_one(
     path: Path, dies: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

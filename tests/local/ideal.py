@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sfumato.local import attributes, chance, hashing, numbers, rappor, response, subset, unary
-from sfumato.local.chance import Ratio
-from sfumato.noise.coins import Odds
+from sfumato.local import attributes, hashing, numbers, rappor, response, subset, unary
+from sfumato.noise.coins import Odds, Ratio
 from tests.entropy import ChoiceTape, every_choice
 from tests.kernel.laws import PRECISE, decimal, exp_minus
 
@@ -53,7 +52,7 @@ def ideal_below(bound: int, count: int, tape: Tape) -> np.ndarray[Any, Any]:
     return np.array([tape.below(bound) for _ in range(count)], dtype=np.int64)
 
 
-MODULES = (attributes, hashing, numbers, rappor, response, subset, unary, chance)
+MODULES = (attributes, hashing, numbers, rappor, response, subset, unary)
 
 
 def use_ideal_callees(monkeypatch: pytest.MonkeyPatch, *more: Any) -> None:

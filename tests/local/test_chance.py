@@ -8,7 +8,9 @@ import pytest
 from scipy import stats
 
 from sfumato.local import chance
-from sfumato.local.chance import ROUNDS, Ratio, below, coins, decided, leading, odds, packed_coins, value_of
+from sfumato.local.chance import ROUNDS, leading, odds, packed_coins, value_of
+from sfumato.noise import coins as drawing
+from sfumato.noise.coins import Ratio, below, coins, decided
 from tests.entropy import ScriptedEntropy, SeededEntropy
 from tests.kernel.laws import chi_square, mutant
 
@@ -96,7 +98,7 @@ def test_small_uniform_numbers(bound: int) -> None:
 def test_a_half_word_that_would_favour_a_result_is_drawn_again() -> None:
     """2^32 is one more than a multiple of 3: the half word 0 is one too many."""
     assert below(3, 1, ScriptedEntropy(words=[0, 1 << 31])).tolist() == [1]
-    twin = mutant(chance, "< threshold", "< 0 * threshold")
+    twin = mutant(drawing, "< threshold", "< 0 * threshold")
     assert twin.below(3, 1, ScriptedEntropy(words=[0])).tolist() == [0]
     for bad in (0, -1, (1 << 32) + 1):
         with pytest.raises(ValueError, match="2\\^32"):

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import sfumato as sf
-from sfumato.cli import local_files
+from sfumato.cli import local_files, progress
 from sfumato.cli.main import run
 
 DRINKS = ["tea", "coffee", "water"]
@@ -25,7 +25,7 @@ class Shell:
         self._monkeypatch, self._capsys = monkeypatch, capsys
 
     def __call__(self, *arguments: str, stdin: str = "", code: int = 0) -> tuple[str, str]:
-        self._monkeypatch.setattr(sys, "stdin", io.StringIO(stdin))
+        self._monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin.encode())))
         with pytest.raises(SystemExit) as left:
             run(["local", *arguments])
         out, err = self._capsys.readouterr()
@@ -200,12 +200,15 @@ def test_reports_are_not_loaded_at_once() -> None:
         (["randomise", "--spec", "survey.json"], "", 2, "no answer"),
         (["randomise", "--spec", "survey.json", "--column", "x"], "drink\ntea\n", 5, 'no column "x"'),
         (["randomise", "--spec", "survey.json", "--from", "csv"], "a,b\n1,2\n", 2, "several columns"),
-        (["randomise", "--spec", "survey.json", "--from", "csv"], "a\n1,2\n", 5, "row 1 has 2 cells"),
+        (["randomise", "--spec", "survey.json", "--from", "csv"], "a\n1,2\n", 5, "row 1 has 2 fields, the header 1"),
         (["randomise", "--spec", "survey.json", "--from", "jsonl"], '"tea"\n{\n', 5, "row 2: this is not JSON"),
         (["randomise", "--spec", "survey.json", "--from", "xml"], "", 2, "no format"),
         (["randomise", "--spec", "survey.json", "--domain", "a,b"], "", 2, "already"),
         (["randomise", "nowhere.csv", "--spec", "survey.json"], "", 5, "there is no file"),
-        (["randomise", "data.xls", "--spec", "survey.json"], "", 2, "does not say what it holds"),
+        (["randomise", "data.xls", "--spec", "survey.json"], "", 5, "there is no file"),
+        (["randomise", "/dev/null", "--spec", "survey.json"], "", 5, "there is no file"),
+        (["randomise", "--spec", "survey.json", "--output", "r.xls"], "tea\n", 2, "how to write reports"),
+        (["randomise", "--spec", "survey.json", "--to", "arrow"], "tea\n", 2, "how to write reports"),
         (["randomise", "--spec", "nowhere.json"], "", 5, "cannot be read"),
         (["randomise"], "", 2, "what people may answer"),
         (["randomise", "--domain", "a,b"], "", 2, "needs an epsilon"),
@@ -255,11 +258,11 @@ def test_a_plot(shell: Shell, spec: str) -> None:
 
 def test_a_bar_appears_after_two_seconds_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     shown: list[Any] = []
-    monkeypatch.setattr(local_files.Progress, "start", lambda self: shown.append(self))
-    monkeypatch.setattr(local_files, "Console", lambda **_: local_files_console())
+    monkeypatch.setattr(progress.Progress, "start", lambda self: shown.append(self))
+    monkeypatch.setattr(progress, "Console", lambda **_: local_files_console())
     clock = iter([0.0, 1.0, 3.0])
-    monkeypatch.setattr(local_files.time, "monotonic", lambda: next(clock))
-    with local_files.counting("Counting") as tick:
+    monkeypatch.setattr(progress.time, "monotonic", lambda: next(clock))
+    with progress.counting("Counting") as tick:
         tick(5)
         assert not shown
         tick(5)

@@ -21,6 +21,7 @@ from tests.ledger.attacked import (
     spent,
     without_anchor,
     without_hashes,
+    without_marks,
     without_rules,
 )
 from tests.ledger.tampering import change_schema, edit, forge, opened, rechain, rows
@@ -153,12 +154,12 @@ def say_what_nobody_knows(path: Path) -> None:
 
 NOTHING: frozenset[str] = frozenset()
 ATTACKS = (
-    Attack("a-charge-made-smaller", make_a_charge_smaller, (without_hashes, without_rules)),
+    Attack("a-charge-made-smaller", make_a_charge_smaller, (without_hashes, without_rules, without_marks)),
     Attack("the-last-charges-forgotten", forget_the_last_charge, (without_anchor,)),
     Attack("a-charge-forgotten-and-all-hashes-made-anew", forget_a_charge_in_the_middle, (without_anchor,)),
     Attack("an-older-table-in-its-place", put_an_older_table_in_its_place, (without_anchor,)),
     Attack("budget-given-back", give_back, (without_rules,)),
-    Attack("a-second-release", keep_another_release, (without_rules,), frozenset({"noise"})),
+    Attack("a-second-release", keep_another_release, (without_rules, without_marks), frozenset({"noise"})),
     Attack("a-total-of-another-day", move_the_totals, (without_rules,), NOTHING),
     Attack("a-charge-above-the-limit", charged(), (without_rules,), NOTHING),
     Attack("a-charge-in-another-currency", charged(currency="rho"), (without_rules,), NOTHING),

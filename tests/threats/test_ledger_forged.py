@@ -45,8 +45,12 @@ def forge_charge(folder: Path, paid: Payment, **changes: Any) -> None:
     said = rows_of(folder, "charge")[-1].content
     said |= {"amount": str(amount), "spend": str(paid.spend), "digest": paid.digest, "total": str(before + amount)}
     said |= {"analyst_total": str(amount), **changes}
-    key = key_beside(default_anchor(ledger_of(folder)))
-    forge(ledger_of(folder), "charge", said, analyst=EVE, question=paid.name(key))
+    key = key_of(folder)
+    forge(ledger_of(folder), "charge", said, key=key, analyst=EVE, question=paid.name(key))
+
+
+def key_of(folder: Path) -> bytes:
+    return key_beside(default_anchor(ledger_of(folder)))
 
 
 def asked(folder: Path, spend: Any = SPEND) -> Any:
@@ -122,9 +126,9 @@ def test_a_charge_must_have_paid_for_what_is_asked(
     changes = {name: CHANGED[name]} | ({"delta_total": CHANGED[name]} if name == "delta" else {})
     forge_charge(tmp_path, payment(tmp_path, 0.1), **changes)
     if kept == "release":
-        forge(ledger_of(tmp_path), "release", {"when": "", "values": [["7"]]}, charge=4)
+        forge(ledger_of(tmp_path), "release", {"when": "", "values": [["7"]]}, key=key_of(tmp_path), charge=4)
     if kept == "failure":
-        forge(ledger_of(tmp_path), "failure", {"when": "", "told": ["it failed.", ""]}, charge=4)
+        forge(ledger_of(tmp_path), "failure", {"when": "", "told": ["it failed.", ""]}, key=key_of(tmp_path), charge=4)
     with pytest.raises(LedgerDamaged, match="entry 4 of the ledger was paid for something else"):
         asked(tmp_path, 0.1)
 
@@ -137,10 +141,10 @@ def test_what_a_forged_entry_can_still_do(tmp_path: Path) -> None:
     forge_charge(tmp_path, payment(tmp_path, 0.1))
     assert isinstance(asked(tmp_path, 0.1), int), "resumed, for what it has paid"
     forge_charge(tmp_path, payment(tmp_path, 0.2), analyst_total="3/10")
-    forge(ledger_of(tmp_path), "release", {"when": "", "values": [["7"]]}, charge=6)
+    forge(ledger_of(tmp_path), "release", {"when": "", "values": [["7"]]}, key=key_of(tmp_path), charge=6)
     assert asked(tmp_path, 0.2) == 7
     forge_charge(tmp_path, payment(tmp_path, 0.3), analyst_total="3/5")
-    forge(ledger_of(tmp_path), "failure", {"when": "", "told": ["it failed.", ""]}, charge=8)
+    forge(ledger_of(tmp_path), "failure", {"when": "", "told": ["it failed.", ""]}, key=key_of(tmp_path), charge=8)
     with pytest.raises(EngineFailed, match="it failed"):
         asked(tmp_path, 0.3)
     with session_on(tmp_path) as session:

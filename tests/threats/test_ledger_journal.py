@@ -289,5 +289,7 @@ def test_an_anchor_that_vanishes_while_the_ledger_is_read_is_written_back(tmp_pa
     with closing(open_ledger(path)) as ledger:
         before = anchor.read_bytes()
         with pytest.raises(LedgerDamaged, match="no longer knew"):
-            ledger.records.anchor.check(lambda: (anchor.unlink(), ledger.records.reader.read())[1], "a.ledger")
+            ledger.records.anchor.check(
+                lambda: (anchor.unlink(), ledger.records.reader.read())[1], ledger.path, "a.ledger"
+            )
         assert anchor.read_bytes() == before

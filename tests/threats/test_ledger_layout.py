@@ -199,7 +199,7 @@ def test_a_trigger_that_deletes_charges_would_give_answers_without_end(
     (folder / "people.ledger.anchor").unlink()
     rechain(path)
     planted_deleting(path)
-    monkeypatch.setattr(Anchor, "check", lambda anchor, read, path: read())
+    monkeypatch.setattr(Anchor, "check", lambda anchor, read, ledger, path: read())
     without_layout(monkeypatch)
     with pytest.raises(LedgerDamaged, match="entry 3 of the ledger is no longer the one that was read or written"):
         answers(folder, 40)

@@ -95,7 +95,7 @@ def k_anonymity(
 ) -> AnonymisedTable:
     """Generalise the quasi-identifiers as little as possible so that at least k rows share every combination.
 
-    table: a CSV or Parquet path, a pandas, Polars or Arrow table, or a list of dicts. hierarchies: for each
+    table: the path of a file, a pandas, Polars or Arrow table, or a list of dicts. hierarchies: for each
     quasi-identifier a CSV path, a table, a dict of child: parent or a Hierarchy; the others get an automatic one.
     l, diversity, c: every group has l well-represented sensitive values: "distinct", "entropy" or "recursive" (with c).
     t, distance: every group's sensitive values are distributed within t of the whole table's.

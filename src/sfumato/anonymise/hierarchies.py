@@ -1,6 +1,5 @@
 """Generalisation hierarchies: what a value is called at each level, from itself to *."""
 
-import csv
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -13,10 +12,10 @@ import pyarrow as pa
 
 from sfumato.anonymise import steps
 from sfumato.anonymise.columns import Coded, Codes, Flags, Reals
+from sfumato.anonymise.hierarchy_files import lines
 from sfumato.anonymise.spelling import skeleton, skeletons
 from sfumato.anonymise.tables import read_table
 from sfumato.anonymise.wordings import (
-    file_not_understood,
     hierarchy_cycle,
     hierarchy_empty,
     hierarchy_misses,
@@ -25,7 +24,6 @@ from sfumato.anonymise.wordings import (
     hierarchy_repeats,
     hierarchy_unknown,
 )
-from sfumato.errors import file_missing
 
 HIDDEN = "*"
 Ladder = tuple[str, ...]
@@ -45,7 +43,7 @@ class Hierarchy:
     @classmethod
     def from_csv(cls, path: str | PathLike[str]) -> "Hierarchy":
         """A file without a header: value, group, larger group, …, * in each line; commas or semicolons."""
-        return cls.from_rows(_lines(Path(path)), name=Path(path).stem)
+        return cls.from_rows(lines(path), name=Path(path).stem)
 
     @classmethod
     def from_rows(cls, rows: Sequence[Sequence[object]], *, name: str = "column") -> "Hierarchy":
@@ -127,7 +125,7 @@ def hierarchy(source: object, column: str = "column") -> Hierarchy:
     if isinstance(source, str):
         return _spelt(source, column)
     if isinstance(source, PathLike):
-        return Hierarchy.from_rows(_lines(Path(source)), name=column)
+        return Hierarchy.from_rows(lines(source), name=column)
     if isinstance(source, Mapping):
         return Hierarchy.from_parents({str(child): str(parent) for child, parent in source.items()}, name=column)
     if isinstance(source, list | tuple) and all(isinstance(row, list | tuple) for row in source):
@@ -230,16 +228,4 @@ def _spelt(text: str, column: str) -> Hierarchy:
         case "hidden" if not parts:
             return Hierarchy.hidden()
         case _:
-            return Hierarchy.from_rows(_lines(Path(text)), name=column)
-
-
-def _lines(path: Path) -> list[list[str]]:
-    if not path.is_file():
-        raise file_missing(str(path))
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (UnicodeDecodeError, OSError):
-        raise file_not_understood(path.name, "it is not a text file in UTF-8") from None
-    first = text.partition("\n")[0]
-    separator = ";" if first.count(";") > first.count(",") else ","
-    return [row for row in csv.reader(text.splitlines(), delimiter=separator) if any(cell.strip() for cell in row)]
+            return Hierarchy.from_rows(lines(text), name=column)

@@ -2,31 +2,11 @@
 
 from collections.abc import Iterable
 
-from sfumato.errors import DataUnreadable, MissingExtra, Refused, UsageError, did_you_mean, missing_extra, quoted
-
-
-def not_a_table(kind: str) -> UsageError:
-    return UsageError(
-        f"a {kind} is not a table Sfumato reads.",
-        "Pass a path to a CSV or Parquet file, a pandas, Polars or Arrow table, or a list of dicts.",
-    )
-
-
-def mixed_types(column: str = "") -> UsageError:
-    where = f'the column "{column}"' if column else "a column"
-    return UsageError(f"{where} holds values of mixed types.", "Give each column one type, e.g. turn it into texts.")
+from sfumato.errors import MissingExtra, Refused, UsageError, did_you_mean, missing_extra, quoted
 
 
 def table_empty() -> UsageError:
     return UsageError("the table has no rows.", "Pass a table with at least one row.")
-
-
-def file_kind_unknown(path: str) -> DataUnreadable:
-    return DataUnreadable(f"{path} is neither .csv nor .parquet.", "Convert it to one of these.")
-
-
-def file_not_understood(path: str, reason: str) -> DataUnreadable:
-    return DataUnreadable(f"{path} cannot be read: {reason}.", "Fix the file and try again.")
 
 
 def file_not_written(path: str, reason: str) -> UsageError:

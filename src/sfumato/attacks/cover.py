@@ -1,6 +1,5 @@
 """Which classes of a generalised release a person can be in, from the person's own values."""
 
-import csv
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -11,8 +10,10 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from sfumato.anonymise.covers import JOINED
+from sfumato.anonymise.hierarchy_files import lines
 from sfumato.attacks.tabular import as_arrow, need_column
 from sfumato.attacks.wordings import hierarchy_unreadable
+from sfumato.errors import DataUnreadable
 
 Hierarchies = Mapping[str, object]
 
@@ -99,12 +100,9 @@ def _ancestors(hierarchy: object, column: str) -> dict[str, frozenset[str]]:
             return {}
         case str() | Path():
             try:
-                with Path(hierarchy).open(encoding="utf-8-sig", newline="") as lines:
-                    text = lines.read()
-            except (OSError, UnicodeDecodeError):
+                rows = lines(hierarchy)
+            except DataUnreadable:
                 raise hierarchy_unreadable(column) from None
-            separator = ";" if ";" in text.partition("\n")[0] else ","
-            rows = [row for row in csv.reader(text.splitlines(), delimiter=separator) if row]
         case Mapping():
             rows = [[str(value), *map(str, above)] for value, above in hierarchy.items()]
         case _:

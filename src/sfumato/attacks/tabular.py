@@ -9,8 +9,8 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from sfumato.anonymise.result import AnonymisedTable
-from sfumato.anonymise.tables import read
 from sfumato.errors import UsageError, did_you_mean, quoted
+from sfumato.tables.reading import read
 
 
 def as_arrow(table: object, what: str) -> pa.Table:

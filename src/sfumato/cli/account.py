@@ -9,7 +9,8 @@ from typer.core import TyperCommand
 
 from sfumato import accounting
 from sfumato.accounting.wordings import times_before_mechanism, times_not_whole
-from sfumato.cli.output import Format, as_csv, as_json, as_table, number, working, write
+from sfumato.cli.format import Format, Usual
+from sfumato.cli.output import as_csv, as_json, as_table, number, working, write
 from sfumato.cli.writable import ready
 
 ARGUMENTS = "sfumato.arguments"
@@ -49,7 +50,7 @@ def account(
     unproved: Annotated[
         bool, typer.Option("--unproved", help="In the plot, let the simplified formula go on where it is not proved.")
     ] = False,
-    format: Annotated[Format, typer.Option(help="How to print.")] = Format.table,
+    format: Annotated[Usual, typer.Option(help="How to print.")] = Format.table,
     output: Annotated[Path | None, typer.Option(help="Write to this file instead of the screen.")] = None,
 ) -> None:
     """Composition bounds side by side: what several mechanisms cost together. Mechanisms may be repeated and mixed.
@@ -100,7 +101,7 @@ def _events(words: Sequence[str], given: Mapping[str, Sequence[str] | None]) -> 
     return counts
 
 
-def _rendered(bounds: accounting.Bounds, format: Format) -> str:
+def _rendered(bounds: accounting.Bounds, format: Usual) -> str:
     if format is Format.json:
         return as_json(bounds.to_dict())
     if format is Format.csv:

@@ -1,4 +1,4 @@
-"""`sfumato anonymise`: the older methods on a CSV or Parquet file."""
+"""`sfumato anonymise`: the older methods on a file."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -8,7 +8,8 @@ import typer
 from sfumato import anonymise
 from sfumato.anonymise.wordings import key_missing
 from sfumato.cli.anonymise_output import listed, pairs, parts, show
-from sfumato.cli.output import Format, as_csv, as_json, as_table, number, working, write
+from sfumato.cli.format import Format, Usual
+from sfumato.cli.output import number, print_rows, working
 from sfumato.cli.progress import progress
 from sfumato.errors import file_unreadable
 from sfumato.schema.policy import load_policy
@@ -19,7 +20,7 @@ app = typer.Typer(
     help="Older methods that change a table: k-anonymity and its kin. None of them is differentially private.",
 )
 
-Source = Annotated[Path, typer.Argument(metavar="TABLE", help="A CSV or Parquet file.")]
+Source = Annotated[Path, typer.Argument(metavar="TABLE", help="A CSV, JSON, Parquet or Arrow file.")]
 Quasi = Annotated[list[str] | None, typer.Option(help="What others may know: columns, repeated or with commas.")]
 SensitiveColumns = Annotated[list[str] | None, typer.Option("--sensitive", help="What must not come out: columns.")]
 Policy = Annotated[Path | None, typer.Option(help="A policy whose columns have roles, instead of naming them here.")]
@@ -35,7 +36,7 @@ T = Annotated[str | None, typer.Option("--t", help="The largest distance of a gr
 Distance = Annotated[str, typer.Option(help="auto, equal, ordered or hierarchical.")]
 Identifiers = Annotated[list[str] | None, typer.Option("--identifier", help="Columns to remove.")]
 Output = Annotated[Path | None, typer.Option(help="Where to write the table, .csv or .parquet.")]
-Printed = Annotated[Format, typer.Option("--format", help="How to print what was done.")]
+Printed = Annotated[Usual, typer.Option("--format", help="How to print what was done.")]
 Columns = Annotated[list[str], typer.Option("--column", help="Columns to change, repeated or with commas.")]
 Scale = Annotated[str, typer.Option(help="The deviation of the noise; for additive noise a share of the column's.")]
 Seed = Annotated[int, typer.Option(min=0, help="Whoever knows the seed can undo this.")]
@@ -245,13 +246,7 @@ def classify(
         found = [suggestion.to_dict() for suggestion in anonymise.classify(table, roles=roles)]
     columns = ["column", "role", "why", "distinct", "uniqueness"]
     footer = 'Set them in the policy, e.g. age = { type = "int", lower = 0, upper = 120, role = "quasi-identifier" }.'
-    match format:
-        case Format.json:
-            write(as_json(found), output)
-        case Format.csv:
-            write(as_csv(columns, found), output)
-        case _:
-            write(as_table(columns, found, footer=footer), output)
+    print_rows(columns, found, format, output, footer=footer)
 
 
 def _asked(

@@ -6,7 +6,8 @@ from typing import Any
 
 from sfumato.anonymise import AnonymisedTable
 from sfumato.anonymise.wordings import no_quasi
-from sfumato.cli.output import Format, as_csv, as_json, as_table, split, write
+from sfumato.cli.format import Format, Usual
+from sfumato.cli.output import as_csv, as_json, as_table, split, write
 from sfumato.errors import UsageError
 from sfumato.schema.policy import load_policy
 
@@ -43,7 +44,7 @@ def parts(
     return names, secrets, [name for name in by_role["identifier"] if name not in (*names, *secrets)]
 
 
-def show(result: AnonymisedTable, *, output: Path | None, format: Format, report: Path | None = None) -> None:
+def show(result: AnonymisedTable, *, output: Path | None, format: Usual, report: Path | None = None) -> None:
     """Save the table if a file is named, and print what was done to it."""
     if output is not None:
         result.save(output)

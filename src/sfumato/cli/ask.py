@@ -2,7 +2,6 @@
 
 import json
 import sys
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,6 +9,7 @@ import typer
 
 from sfumato.answers.answer import Answer, check_confidence
 from sfumato.answers.display import MOST_LISTED, beside, ends, listed, long, readable, sentences
+from sfumato.cli.format import Format, WithPage
 from sfumato.cli.output import as_csv, as_json, as_table, working, write
 from sfumato.cli.spending import settled
 from sfumato.cli.writable import ready
@@ -18,15 +18,6 @@ from sfumato.protected import open_policy
 from sfumato.session import DEFAULT_ANALYST
 
 app = typer.Typer(add_completion=False)
-
-
-class Format(StrEnum):
-    """How to print an answer."""
-
-    table = "table"
-    json = "json"
-    csv = "csv"
-    html = "html"
 
 
 @app.command()
@@ -44,7 +35,7 @@ def ask(
     fresh: Annotated[bool, typer.Option("--fresh", help="Pay again for a question asked before.")] = False,
     request: Annotated[str | None, typer.Option(help="An id that makes a retry free.")] = None,
     confidence: Annotated[float, typer.Option(help="Confidence level of the error bars.")] = 0.95,
-    format: Annotated[Format, typer.Option(help="How to print the answer; html is one page with plots.")] = (
+    format: Annotated[WithPage, typer.Option(help="How to print the answer; html is one page with plots.")] = (
         Format.table
     ),
     output: Annotated[Path | None, typer.Option(help="Write to this file instead of the screen.")] = None,
@@ -67,7 +58,7 @@ def ask(
             write(answer.script(), script)
 
 
-def _rendered(answer: Answer, confidence: float, format: Format, chosen: str) -> str:
+def _rendered(answer: Answer, confidence: float, format: WithPage, chosen: str) -> str:
     match format:
         case Format.json:
             return as_json(answer.to_dict(confidence))

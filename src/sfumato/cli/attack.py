@@ -1,32 +1,23 @@
 """sfumato attack"""
 
 from collections.abc import Sequence
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from sfumato.anonymise.tables import read_file
 from sfumato.attacks.shows import ABOUT, SHOWS, Demonstration, demonstrate
 from sfumato.attacks.shows.pages import COLUMNS, report, save_plot, table
 from sfumato.attacks.wordings import attack_missing
+from sfumato.cli.format import Format, WithPage
 from sfumato.cli.output import as_csv, as_json, as_table, number, split, write
 from sfumato.cli.progress import progress
 from sfumato.cli.writable import ready
+from sfumato.tables.reading import read_file
 
 EVERY = "all"
 
 app = typer.Typer(add_completion=False)
-
-
-class Format(StrEnum):
-    """How to print."""
-
-    table = "table"
-    json = "json"
-    csv = "csv"
-    html = "html"
 
 
 @app.command()
@@ -34,7 +25,10 @@ def attack(
     name: Annotated[str | None, typer.Argument(help="The attack, or all; --list names them.")] = None,
     rows: Annotated[
         Path | None,
-        typer.Argument(metavar="TABLE", help="A CSV or Parquet file, one row per person; a made-up town if left out."),
+        typer.Argument(
+            metavar="TABLE",
+            help="A CSV, JSON, Parquet or Arrow file, one row per person; a made-up town if left out.",
+        ),
     ] = None,
     listed: Annotated[bool, typer.Option("--list", help="List the attacks and leave.")] = False,
     quasi: Annotated[str, typer.Option(help="Quasi-identifiers of your table, e.g. age,sex,zip.")] = "",
@@ -44,7 +38,7 @@ def attack(
     k: Annotated[int, typer.Option(min=2, help="k of the k-anonymous release.")] = 5,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the generated data.")] = 0,
     plot: Annotated[Path | None, typer.Option(help="Draw it into this .html, .png or .svg file.")] = None,
-    format: Annotated[Format, typer.Option(help="How to print.")] = Format.table,
+    format: Annotated[WithPage, typer.Option(help="How to print.")] = Format.table,
     output: Annotated[Path | None, typer.Option(help="Write to this file instead of the screen.")] = None,
 ) -> None:
     """Run an attack on the bare table, on an older protection and through differential privacy, side by side.
@@ -80,7 +74,7 @@ def attack(
     write(_rendered(shown, format, one=name != EVERY), output)
 
 
-def _list(format: Format) -> str:
+def _list(format: WithPage) -> str:
     rows = [{"attack": name, "what it does": ABOUT[name]} for name in SHOWS]
     if format is Format.json:
         return as_json(rows)
@@ -89,7 +83,7 @@ def _list(format: Format) -> str:
     return as_table(["attack", "what it does"], rows)
 
 
-def _rendered(shown: Sequence[Demonstration], format: Format, *, one: bool) -> str:
+def _rendered(shown: Sequence[Demonstration], format: WithPage, *, one: bool) -> str:
     if format is Format.html:
         return report(shown)
     if format is Format.json:

@@ -10,7 +10,8 @@ from rich.progress import Progress
 
 from sfumato.audit.findings import Finding
 from sfumato.audit.runs import tasks, twin_tasks
-from sfumato.cli.output import Format, as_csv, as_json, as_table, write
+from sfumato.cli.format import Format, Usual
+from sfumato.cli.output import as_csv, as_json, as_table, write
 from sfumato.cli.writable import ready
 from sfumato.errors import UsageError
 
@@ -25,7 +26,7 @@ def audit(
         bool, typer.Option("--twins", help="Run the planted broken versions; succeed only if every one is flagged.")
     ] = False,
     only: Annotated[str, typer.Option(help="Only audits whose name contains this text.", metavar="TEXT")] = "",
-    format: Annotated[Format, typer.Option(help="How to print.")] = Format.table,
+    format: Annotated[Usual, typer.Option(help="How to print.")] = Format.table,
     output: Annotated[Path | None, typer.Option(help="Write to this file instead of the screen.")] = None,
 ) -> None:
     """Attack every mechanism and every aggregate of Sfumato, with fresh randomness; takes about two minutes.

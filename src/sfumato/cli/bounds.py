@@ -6,7 +6,8 @@ from typing import Annotated
 import typer
 
 from sfumato.answers.clipping_scan import Scan
-from sfumato.cli.output import Format, as_csv, as_json, as_table, number, working, write
+from sfumato.cli.format import Format, Usual
+from sfumato.cli.output import as_csv, as_json, as_table, number, working, write
 from sfumato.cli.writable import ready
 from sfumato.protected import open_policy
 from sfumato.session import DEFAULT_ANALYST
@@ -25,7 +26,7 @@ def bounds(
     points: Annotated[int, typer.Option(help="How many bounds to look at.")] = 150,
     plot: Annotated[Path | None, typer.Option(help="Draw the curve into this .html, .png or .svg file.")] = None,
     analyst: Annotated[str, typer.Option(help="Who is asking.")] = DEFAULT_ANALYST,
-    format: Annotated[Format, typer.Option(help="How to print.")] = Format.table,
+    format: Annotated[Usual, typer.Option(help="How to print.")] = Format.table,
     output: Annotated[Path | None, typer.Option(help="Write to this file instead of the screen.")] = None,
 ) -> None:
     """The sum of a column, clipped at every bound from 0 on, and the bound to declare. One release pays for all.
@@ -41,7 +42,7 @@ def bounds(
     write(_rendered(scan, format), output)
 
 
-def _rendered(scan: Scan, format: Format) -> str:
+def _rendered(scan: Scan, format: Usual) -> str:
     if format is Format.json:
         return as_json(scan.to_dict())
     half = "±" if format is Format.table else "plus_minus"

@@ -1,36 +1,29 @@
 """sfumato compare"""
 
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from sfumato.anonymise.tables import read_file
 from sfumato.attacks.comparison import COLUMNS, Comparison
 from sfumato.attacks.comparison import compare as compared
+from sfumato.cli.format import Format, WithPageAndText
 from sfumato.cli.output import as_csv, as_json, as_table, number, split, write
 from sfumato.cli.progress import progress
 from sfumato.cli.writable import ready
+from sfumato.tables.reading import read_file
 
 app = typer.Typer(add_completion=False)
-
-
-class Format(StrEnum):
-    """How to print."""
-
-    table = "table"
-    json = "json"
-    csv = "csv"
-    html = "html"
-    markdown = "markdown"
 
 
 @app.command()
 def compare(
     rows: Annotated[
         Path | None,
-        typer.Argument(metavar="TABLE", help="A CSV or Parquet file, one row per person; a made-up town if left out."),
+        typer.Argument(
+            metavar="TABLE",
+            help="A CSV, JSON, Parquet or Arrow file, one row per person; a made-up town if left out.",
+        ),
     ] = None,
     quasi: Annotated[str, typer.Option(help="Numeric columns that the attacker knows, e.g. age,hours.")] = "",
     sensitive: Annotated[str | None, typer.Option(help="The sensitive column, with few values.")] = None,
@@ -38,7 +31,7 @@ def compare(
     epsilon: Annotated[str, typer.Option(help="Epsilon of each session, e.g. 0.1,1,10.")] = "0.1,1,3,10",
     k: Annotated[int, typer.Option(min=2, help="k of the k-anonymous release.")] = 5,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the generated data.")] = 0,
-    format: Annotated[Format, typer.Option(help="How to print.")] = Format.table,
+    format: Annotated[WithPageAndText, typer.Option(help="How to print.")] = Format.table,
     output: Annotated[Path | None, typer.Option(help="Write to this file instead of the screen.")] = None,
 ) -> None:
     """Every method on the same table, the same questions and the same attacker, beside differential privacy.
@@ -62,7 +55,7 @@ def compare(
     write(_rendered(found, format), output)
 
 
-def _rendered(found: Comparison, format: Format) -> str:
+def _rendered(found: Comparison, format: WithPageAndText) -> str:
     rows = [dict(zip(COLUMNS, row, strict=True)) for row in found.table()]
     match format:
         case Format.html:

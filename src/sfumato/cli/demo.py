@@ -2,13 +2,13 @@
 
 import shlex
 from dataclasses import asdict
-from enum import StrEnum
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
 import typer
 
+from sfumato.cli.format import Format, WithoutRows
 from sfumato.cli.output import as_json, write
 from sfumato.cli.tour import budget, phone, private, quartiles, release, totals, town, trustless
 from sfumato.cli.tour.files import Files, prepare
@@ -24,13 +24,6 @@ QUESTION = "SELECT sex, COUNT(*) AS visits, AVG(cost) AS cost FROM town GROUP BY
 PLANNED = "SELECT sex, MEDIAN(income) AS income FROM town GROUP BY sex"
 
 
-class Shown(StrEnum):
-    """How to show the tour."""
-
-    table = "table"
-    json = "json"
-
-
 @app.command()
 def demo(
     output: Annotated[
@@ -39,10 +32,10 @@ def demo(
     rows: Annotated[int, typer.Option(min=FEWEST_ROWS, help="How many visits the town makes.")] = 32_561,
     seed: Annotated[int, typer.Option(min=0, help="Another seed makes another town; the noise has no seed.")] = 0,
     fast: Annotated[bool, typer.Option("--fast", help="Without the moments to read.")] = False,
-    format: Annotated[Shown, typer.Option(help="A tour to watch, or its numbers.")] = Shown.table,
+    format: Annotated[WithoutRows, typer.Option(help="A tour to watch, or its numbers.")] = Format.table,
 ) -> None:
     """A tour on built-in data: a town, two attacks, the private answers, the budget, a report."""
-    stage = Stage(fast=fast, silent=format is Shown.json)
+    stage = Stage(fast=fast, silent=format is Format.json)
     files = prepare(output)
     found = _play(stage, files, rows=rows, seed=seed)
     commands = _next(files)
@@ -50,7 +43,7 @@ def demo(
     stage.say("Go on from here:", style=SOFT)
     for command in commands:
         stage.command(command.replace(' "', ' \\\n  "'))
-    if format is Shown.json:
+    if format is Format.json:
         write(as_json({"rows": rows, "seed": seed, "folder": str(output), **found, "next": commands}), None)
 
 

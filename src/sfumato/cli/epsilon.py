@@ -10,7 +10,8 @@ import typer
 
 from sfumato import accounting, noise
 from sfumato.accounting.wordings import figure_takes_one, figure_without_plot
-from sfumato.cli.output import Format, as_csv, as_json, as_table, number, working, write
+from sfumato.cli.format import Format, Usual
+from sfumato.cli.output import as_csv, as_json, as_table, number, working, write
 
 USUAL_DELTA = Decimal("1e-5")
 
@@ -50,7 +51,7 @@ def epsilon(
     ] = None,
     answer: Annotated[str | None, typer.Option(help="An invented answer for worlds, densities and errors.")] = None,
     counts: Annotated[int, typer.Option(help="For counts: how many one person moves all at once.")] = 20,
-    format: Annotated[Format, typer.Option(help="How to print.")] = Format.table,
+    format: Annotated[Usual, typer.Option(help="How to print.")] = Format.table,
     output: Annotated[Path | None, typer.Option(help="Write to this file instead of the screen.")] = None,
 ) -> None:
     """What this epsilon means, in words, numbers and a plot.
@@ -102,7 +103,7 @@ def _meaning(price: Decimal, before: Decimal) -> dict[str, float]:
     }
 
 
-def _rendered(meanings: list[dict[str, float]], format: Format) -> str:
+def _rendered(meanings: list[dict[str, float]], format: Usual) -> str:
     first = meanings[0]
     if format is Format.json:
         return as_json(first if len(meanings) == 1 else meanings)

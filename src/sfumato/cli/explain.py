@@ -6,7 +6,8 @@ from typing import Annotated
 import typer
 
 from sfumato.answers.answer import CONFIDENCE
-from sfumato.cli.output import Format, as_csv, as_json, write
+from sfumato.cli.format import Format, Usual
+from sfumato.cli.output import as_csv, as_json, write
 from sfumato.cli.spending import settled
 from sfumato.protected import open_policy
 from sfumato.session import DEFAULT_ANALYST
@@ -26,7 +27,7 @@ def explain(
         typer.Option(help="Delta for discovering keys, e.g. 1e-9 (default: a fiftieth of the pot for keys)."),
     ] = None,
     analyst: Annotated[str, typer.Option(help="Who is asking.")] = DEFAULT_ANALYST,
-    format: Annotated[Format, typer.Option(help="How to print.")] = Format.table,
+    format: Annotated[Usual, typer.Option(help="How to print.")] = Format.table,
     output: Annotated[Path | None, typer.Option(help="Write to this file instead of the screen.")] = None,
 ) -> None:
     """Show plan, sensitivity, cost, expected error and SQL; touches neither data nor budget."""

@@ -9,8 +9,8 @@ from typing import Annotated, Any
 import typer
 
 from sfumato import geo
+from sfumato.cli.format import Format, Usual, WithMap
 from sfumato.cli.geo_output import (
-    GeoFormat,
     Sink,
     afterwards,
     box_of,
@@ -21,7 +21,7 @@ from sfumato.cli.geo_output import (
     progress,
     vectors_from,
 )
-from sfumato.cli.output import Format, as_csv, as_json, as_table, number, working, write
+from sfumato.cli.output import number, print_record, print_rows, working, write
 from sfumato.cli.writable import ready
 from sfumato.geo.inputs import Reading
 from sfumato.geo.planar import level_of
@@ -36,19 +36,19 @@ app = typer.Typer(
     help="Positions without anyone to trust: reports, traces, private maps of points.",
 )
 
-Source = Annotated[str | None, typer.Argument(help="A .csv, .parquet, .geojson or .ndjson file, or - for a pipe.")]
-Points = Annotated[str, typer.Argument(help="A .csv, .parquet, .geojson or .ndjson file, or - for a pipe.")]
+Source = Annotated[str | None, typer.Argument(help="A CSV, JSON, GeoJSON, Parquet or Arrow file, or - for a pipe.")]
+Points = Annotated[str, typer.Argument(help="A CSV, JSON, GeoJSON, Parquet or Arrow file, or - for a pipe.")]
 Level = Annotated[str, typer.Option(help="How much a report may tell within the radius, e.g. 1.39 or 'ln 4'.")]
 Radius = Annotated[str, typer.Option("--radius", help="The radius in metres.")]
 Around = Annotated[str | None, typer.Option(help="A public place LAT,LON: draw on a flat lattice around it.")]
 LatName = Annotated[str | None, typer.Option("--lat", help="The column of latitudes.")]
 LonName = Annotated[str | None, typer.Option("--lon", help="The column of longitudes.")]
-Kind = Annotated[str | None, typer.Option("--input-format", help="csv, parquet, geojson or ndjson.")]
+Kind = Annotated[str | None, typer.Option("--input-format", help="csv, json, geojson, parquet or arrow.")]
 SkipBad = Annotated[bool, typer.Option("--skip-bad", help="Leave bad rows out and name them, instead of stopping.")]
 At = Annotated[str | None, typer.Option("--at", help="One position LAT,LON instead of a file.")]
 Plot = Annotated[Path | None, typer.Option(help="Draw it into this .html, .png or .svg file.")]
 Out = Annotated[Path | None, typer.Option(help="Write to this file instead of the screen.")]
-Shape = Annotated[GeoFormat, typer.Option("--format", help="How to print.")]
+Shape = Annotated[WithMap, typer.Option("--format", help="How to print.")]
 Price = Annotated[str, typer.Option(help="The price of the tree.")]
 AreaBox = Annotated[str | None, typer.Option("--box", help="The public area SOUTH,WEST,NORTH,EAST; else the world.")]
 Counts = Annotated[list[str] | None, typer.Option("--count", help="Count the points in this box; repeat it.")]
@@ -68,7 +68,7 @@ def report(
     places: Annotated[str | None, typer.Option(help="A file of public places: a report becomes the closest.")] = None,
     remap: Annotated[bool, typer.Option("--remap", help="With --places: the best guess if all are as likely.")] = False,
     plot: Plot = None,
-    format: Shape = GeoFormat.table,
+    format: Shape = Format.table,
     output: Out = None,
 ) -> None:
     """Replace positions by noisy reports, a batch at a time: within the radius odds change by e^level at most."""
@@ -101,7 +101,7 @@ def tree(
     input_format: Kind = None,
     skip_bad: SkipBad = False,
     plot: Plot = None,
-    format: Shape = GeoFormat.table,
+    format: Shape = Format.table,
     output: Out = None,
 ) -> None:
     """A private quadtree of points: its leaves, or the counts of boxes with error bars; --plot draws the heat map."""
@@ -115,7 +115,7 @@ def tree(
         made = geo.privtree(columns, epsilon=number(epsilon, "epsilon"), box=area, points_per_person=points_per_person)
         if plot is not None:
             geo.draw_tree(made, box=area).save(plot)
-    if format is GeoFormat.geojson:
+    if format is Format.geojson:
         write(json.dumps(made.geojson()) + "\n", output)
         return
     names = ("south", "west", "north", "east")
@@ -128,9 +128,9 @@ def tree(
         footer = f"Low and high hold the true number with 95 % confidence. The whole tree cost epsilon {epsilon}."
     else:
         rows = sorted(made.rows(), key=lambda row: -row["count"])
-        rows = rows[:20] if format is GeoFormat.table else rows
+        rows = rows[:20] if format is Format.table else rows
         footer = f"{len(made):,} leaves, about {max(made.total, 0):,} points; the fullest come first. Cost: {epsilon}."
-    _print(rows, footer, format, output)
+    print_rows(list(rows[0]), rows, format, output, footer=footer)
 
 
 app.command("protect", help="The same as report.", context_settings=NEGATIVE_NUMBERS)(report)
@@ -143,7 +143,7 @@ def compare(
     radius: Radius = "200",
     prior: Annotated[list[str] | None, typer.Option(help="uniform or town; repeat it.")] = None,
     plot: Plot = None,
-    format: Annotated[Format, typer.Option(help="How to print.")] = Format.table,
+    format: Annotated[Usual, typer.Option(help="How to print.")] = Format.table,
     output: Out = None,
 ) -> None:
     """Planar noise beside cloaking and bounded obfuscation: expected distance, the best attacker's error, the level."""
@@ -158,7 +158,7 @@ def compare(
     else:
         rows = [{**row, "epsilon_per_m": f"{row['epsilon_per_m']:.6g}"} for row in rows]
     footer = "All at the same expected distance. Without a finite epsilon, two people a metre apart can be told apart."
-    _print(rows, footer, GeoFormat(format.value), output)
+    print_rows(list(rows[0]), rows, format, output, footer=footer)
 
 
 @app.command(context_settings=NEGATIVE_NUMBERS)
@@ -171,21 +171,15 @@ def trace(
     around: Around = None,
     total: Annotated[str | None, typer.Option(help="What the whole trace may cost, in levels.")] = None,
     when: Annotated[datetime | None, typer.Option(help="The time of the position; now, if not given.")] = None,
-    format: Annotated[Format, typer.Option(help="How to print.")] = Format.table,
+    format: Annotated[Usual, typer.Option(help="How to print.")] = Format.table,
 ) -> None:
     """Report a position of a trace: known places again as before, new ones from the budget of the day."""
     limit = None if total is None else number(total, "total")
     kept = geo.device(device, price_of(level, radius, around), per_day=number(per_day, "per_day"), total=limit)
     told = kept.report(*pair_of(at), at=when)
     row = {"lat": told.lat, "lon": told.lon, "reused": told.reused, "left_today": told.left_today}
-    match format:
-        case Format.json:
-            write(as_json(row), None)
-        case Format.csv:
-            write(as_csv(list(row), [row]), None)
-        case Format.table:
-            how = "as before, at no cost" if told.reused else "new"
-            write(f"{told.lat:.5f}, {told.lon:.5f} ({how}; {told.left_today:g} left today)\n", None)
+    how = "as before, at no cost" if told.reused else "new"
+    print_record(row, f"{told.lat:.5f}, {told.lon:.5f} ({how}; {told.left_today:g} left today)", format)
 
 
 @app.command()
@@ -204,14 +198,3 @@ def words(
 
 def _finite(value: float) -> float | None:
     return value if value < float("inf") else None
-
-
-def _print(rows: list[dict[str, Any]], footer: str, format: GeoFormat, output: Path | None) -> None:
-    columns = list(rows[0])
-    match format:
-        case GeoFormat.json:
-            write(as_json(rows), output)
-        case GeoFormat.csv:
-            write(as_csv(columns, rows), output)
-        case _:
-            write(as_table(columns, rows, footer=footer), output)

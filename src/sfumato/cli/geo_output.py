@@ -2,17 +2,16 @@
 
 import json
 import sys
-import time
 from collections.abc import Callable, Iterator, Sequence
-from enum import StrEnum
 from pathlib import Path
 from typing import Any, Self, TextIO
 
 import numpy as np
-from rich.console import Console
 
 from sfumato import geo
+from sfumato.cli.format import Format, WithMap
 from sfumato.cli.output import as_table, number
+from sfumato.cli.progress import counting
 from sfumato.errors import UsageError, file_missing
 from sfumato.geo.earth import Floats
 from sfumato.geo.inputs import Reading
@@ -20,23 +19,13 @@ from sfumato.geo.planar import Planar, level_of
 from sfumato.geo.wordings import Problem, box_unusable, not_a_position, vectors_unusable
 
 SHOWN = 20  # rows of a table on the screen
-PATIENCE = 2.0  # seconds before progress is shown
 KEPT = 20_000  # positions remembered for a map
-
-
-class GeoFormat(StrEnum):
-    """How to print."""
-
-    table = "table"
-    json = "json"
-    csv = "csv"
-    geojson = "geojson"
 
 
 class Sink:
     """Writes reports as they come; a table shows the first ones, JSON and GeoJSON are closed at the end."""
 
-    def __init__(self, mechanism: Planar, format: GeoFormat, output: Path | None, *, keep: bool) -> None:
+    def __init__(self, mechanism: Planar, format: WithMap, output: Path | None, *, keep: bool) -> None:
         self._mechanism, self._format, self._keep = mechanism, format, keep
         self._output, self._count = output, 0
         self._head: list[dict[str, float]] = []
@@ -74,15 +63,15 @@ class Sink:
         pairs = list(zip(lat.tolist(), lon.tolist(), strict=True))
         opening = self._opening() if not self._count else ""
         match self._format:
-            case GeoFormat.csv:
+            case Format.csv:
                 self._file.write(opening + "".join(f"{one:.5f},{two:.5f}\n" for one, two in pairs))
-            case GeoFormat.json:
+            case Format.json:
                 rows = ",\n".join(f'{{"lat": {one:.5f}, "lon": {two:.5f}}}' for one, two in pairs)
                 self._file.write(opening + (",\n" if self._count and pairs else "") + rows)
-            case GeoFormat.geojson:
+            case Format.geojson:
                 rows = ",\n".join(_feature(one, two) for one, two in pairs)
                 self._file.write(opening + (",\n" if self._count and pairs else "") + rows)
-            case GeoFormat.table:
+            case Format.table:
                 self._head += [{"lat": one, "lon": two} for one, two in pairs[: SHOWN - len(self._head)]]
         self._count += len(pairs)
         if self._keep and sum(len(part) for part, _ in self._kept) < KEPT:
@@ -99,21 +88,21 @@ class Sink:
     def _opening(self) -> str:
         about = {"epsilon_per_m": float(self._mechanism.epsilon), "error95_m": round(self._mechanism.error_m(), 2)}
         match self._format:
-            case GeoFormat.csv:
+            case Format.csv:
                 return "lat,lon\n"
-            case GeoFormat.json:
+            case Format.json:
                 return json.dumps(about)[:-1] + ', "reports": [\n'
-            case GeoFormat.geojson:
+            case Format.geojson:
                 return '{"type": "FeatureCollection", "features": [\n'
-            case GeoFormat.table:
+            case Format.table:
                 return ""
 
     def _finish(self) -> None:
         opening = self._opening() if not self._count else ""
-        if self._format is GeoFormat.table:
+        if self._format is Format.table:
             rows = [{name: f"{value:.5f}" for name, value in row.items()} for row in self._head]
             self._file.write(as_table(["lat", "lon"], rows, footer=self._footer()))
-        elif self._format is GeoFormat.csv:
+        elif self._format is Format.csv:
             self._file.write(opening)
         else:
             self._file.write(opening + "\n]}\n")
@@ -172,20 +161,10 @@ def box_of(text: str) -> geo.Box:
 
 def progress(reading: Reading) -> Iterator[tuple[Floats, Floats]]:
     """The batches; after two seconds a terminal shows how many rows are done."""
-    console, start = Console(stderr=True), time.monotonic()
-    status = console.status("Reading …") if console.is_terminal else None
-    running = False
-    try:
+    with counting("Reading") as tick:
         for batch in reading:
-            if status is not None and time.monotonic() - start > PATIENCE:
-                if not running:
-                    status.start()
-                    running = True
-                status.update(f"{reading.rows:,} rows …")
+            tick(len(batch[0]))
             yield batch
-    finally:
-        if status is not None and running:
-            status.stop()
 
 
 def counted(reading: Reading) -> tuple[Floats, Floats]:

@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from sfumato.cli.output import Format, as_csv, as_json, as_table, write
+from sfumato.cli.format import Format, Usual
+from sfumato.cli.output import as_csv, as_json, as_table, write
 from sfumato.protected import Protected
 
 app = typer.Typer(add_completion=False)
@@ -15,7 +16,7 @@ app = typer.Typer(add_completion=False)
 @app.command()
 def history(
     policy: Annotated[Path, typer.Argument(help="The policy file, e.g. people.toml.")],
-    format: Annotated[Format, typer.Option(help="How to print.")] = Format.table,
+    format: Annotated[Usual, typer.Option(help="How to print.")] = Format.table,
     output: Annotated[Path | None, typer.Option(help="Write to this file instead of the screen.")] = None,
 ) -> None:
     """List every charge of every analyst, oldest first; for the owner."""

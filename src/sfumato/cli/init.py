@@ -9,6 +9,7 @@ import typer
 from sfumato.cli.output import number, working, write
 from sfumato.cli.wordings import policy_exists
 from sfumato.engines.duckdb.engine import describe
+from sfumato.engines.duckdb.files import ending
 from sfumato.engines.sql.phrases import quoted
 from sfumato.errors import Refused
 from sfumato.query.sql import parse
@@ -33,7 +34,8 @@ def init(
 ) -> None:
     """Draft a policy from the column names and types of a table; no value is looked at."""
     table = table if table.name else table.resolve()
-    target = output or table.with_suffix(".toml")
+    stem = table.name[: -len(ending(table))] or table.name
+    target = output or table.with_name(f"{stem}.toml")
     part = None if private_bounds is None else number(private_bounds, "private_bounds")
     Float(private_bounds=part)  # refuses what a policy would refuse
     if target.exists() and not force:
@@ -41,7 +43,7 @@ def init(
     with working("Reading column names and types …"):
         columns = describe(table.resolve(), source_table)
     source = table.name if target.parent.resolve() == table.parent.resolve() else str(table.resolve())
-    name = table.stem if source_table is None else source_table.rpartition(".")[2]
+    name = stem if source_table is None else source_table.rpartition(".")[2]
     drafted = draft_policy(source, name, columns, source_table, private_bounds=None if part is None else str(part))
     write(drafted, target)
     typer.echo(visible(f"Wrote {target}. Declare bounds and categories there, then ask, e.g.:"))

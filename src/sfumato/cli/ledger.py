@@ -1,6 +1,5 @@
 """sfumato ledger verify | show | raise | analyst: for the owner of a table."""
 
-from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import asdict, fields
 from pathlib import Path
@@ -8,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from sfumato.cli.output import Format, as_csv, as_json, as_table, number, write
+from sfumato.cli.format import Format, Usual
+from sfumato.cli.output import as_csv, as_json, as_table, number, print_record, write
 from sfumato.ledger.history import Line
 from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.vouching import re_anchor
@@ -21,7 +21,7 @@ app = typer.Typer(
 )
 
 PolicyFile = Annotated[Path, typer.Argument(help="The policy file, e.g. people.toml.")]
-FormatOption = Annotated[Format, typer.Option(help="How to print.")]
+FormatOption = Annotated[Usual, typer.Option(help="How to print.")]
 
 
 @app.command()
@@ -38,7 +38,9 @@ def verify(
         re_anchor(loaded.ledger, loaded.anchor)
     with closing(_open(loaded)) as ledger:
         count = ledger.verify()
-    _say({"ledger": loaded.ledger.name, "entries": count, "verified": True}, f"{count} entries, all sound.", format)
+    print_record(
+        {"ledger": loaded.ledger.name, "entries": count, "verified": True}, f"{count} entries, all sound.", format
+    )
 
 
 @app.command()
@@ -64,7 +66,7 @@ def raise_limit(policy: PolicyFile, format: FormatOption = Format.table) -> None
     with closing(_open(loaded)) as ledger:
         ledger.record_limit()
     said = {"epsilon": float(loaded.budget.epsilon), "delta": float(loaded.budget.delta)}
-    _say(said, f"The limit is now {loaded.budget}.", format)
+    print_record(said, f"The limit is now {loaded.budget}.", format)
 
 
 @app.command()
@@ -78,7 +80,7 @@ def analyst(
     amount = exact_positive(number(epsilon, "epsilon"), "epsilon")
     with closing(_open(load_policy(policy))) as ledger:
         ledger.limit_analyst(name, amount)
-    _say(
+    print_record(
         {"analyst": name, "epsilon": float(amount)},
         f'"{visible(name)}" may spend epsilon {shown(amount)} in all.',
         format,
@@ -87,12 +89,3 @@ def analyst(
 
 def _open(policy: Policy) -> Ledger:
     return Ledger(policy.ledger, schema=policy.schema, budget=policy.budget, anchor=policy.anchor)
-
-
-def _say(content: Mapping[str, object], words: str, format: Format) -> None:
-    if format is Format.json:
-        write(as_json(content), None)
-    elif format is Format.csv:
-        write(as_csv(list(content), [content]), None)
-    else:
-        write(words + "\n", None)

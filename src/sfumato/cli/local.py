@@ -8,8 +8,10 @@ from typing import Annotated, Any
 import typer
 
 from sfumato import local
-from sfumato.cli.local_files import STDIN, counting, kind_of, reports, values, writing
-from sfumato.cli.output import Format, as_csv, as_json, as_table, number, working, write
+from sfumato.cli.format import Format, Usual
+from sfumato.cli.local_files import STDIN, read_kind, reports, values, writing, written_kind
+from sfumato.cli.output import as_csv, as_json, as_table, number, print_record, print_rows, working, write
+from sfumato.cli.progress import counting
 from sfumato.errors import UsageError
 from sfumato.local.trial import trial, zipf_counts
 from sfumato.plots.page import Figure, Section, page, write_page
@@ -30,9 +32,11 @@ DomainOption = Annotated[
 Epsilon = Annotated[str | None, typer.Option(help="What one report costs the person it is about.")]
 Lower = Annotated[str | None, typer.Option(help="The lower bound of a number.")]
 Upper = Annotated[str | None, typer.Option(help="The upper bound of a number.")]
-Source = Annotated[str, typer.Argument(help="A .csv, .parquet, .jsonl or .txt file, or - for a pipe.")]
-Kind = Annotated[str | None, typer.Option("--from", help="The format of the input: lines, csv, jsonl or parquet.")]
-FormatOption = Annotated[Format, typer.Option("--format", help="How to print.")]
+Source = Annotated[str, typer.Argument(help="A CSV, JSON, Parquet, Arrow or .txt file, or - for a pipe.")]
+Kind = Annotated[
+    str | None, typer.Option("--from", help="The format of the input: lines, csv, json, parquet or arrow.")
+]
+FormatOption = Annotated[Usual, typer.Option("--format", help="How to print.")]
 Confidence = Annotated[float, typer.Option(help="How surely the error bars hold the truth.")]
 
 
@@ -118,8 +122,8 @@ def randomise(
     sfumato local randomise answers.csv --column drink --spec survey.json --output reports.jsonl
     """
     client = (chosen := _chosen(spec, protocol, domain, lower, upper, epsilon)).client()
-    read_as = kind_of(source, kind, "csv" if column or chosen.scheme.names else "lines")
-    written_as = kind_of(output, to, "jsonl")
+    read_as = read_kind(source, kind, "csv" if column or chosen.scheme.names else "lines")
+    written_as = written_kind(output, to)
     total = 0
     with writing(output, written_as) as keep, counting("Randomising") as tick:
         for row, batch in values(chosen, source, read_as, column):
@@ -192,23 +196,18 @@ def estimate(
     """
     chosen = _chosen(spec, protocol, domain, lower, upper, epsilon)
     with counting("Estimating") as tick:
-        server = chosen.server().add(reports(source, kind_of(source, kind, "jsonl"), tick))
+        server = chosen.server().add(reports(source, read_kind(source, kind, "json"), tick))
         found = server.estimate(confidence)
     if plot is not None:
         _draw(found, plot)
     rows = found.rows
     columns = list(rows[0]) if rows else ["value", "count", "unbiased", "low", "high"]
-    match format:
-        case Format.json:
-            write(as_json({"protocol": chosen.name, **found.to_dict()}), output)
-        case Format.csv:
-            write(as_csv(columns, rows), output)
-        case Format.table:
-            footer = (
-                f"{found.users:,} reports by {chosen.name}, epsilon {found.epsilon:.6g} each; "
-                f"low and high hold the truth with {100 * confidence:g} %."
-            )
-            write(as_table(columns, rows, footer=footer), output)
+    footer = (
+        f"{found.users:,} reports by {chosen.name}, epsilon {found.epsilon:.6g} each; "
+        f"low and high hold the truth with {100 * confidence:g} %."
+    )
+    content = {"protocol": chosen.name, **found.to_dict()}
+    print_rows(columns, rows, format, output, footer=footer, content=content)
 
 
 def _draw(found: Any, path: Path) -> None:
@@ -234,14 +233,7 @@ def simulate(
     chosen = local.protocol(protocol, domain=range(values), epsilon=number(epsilon, "epsilon"))
     with working("Simulating …"):
         found = trial(chosen, zipf_counts(values, users), rounds=rounds, liars=liars)
-    record = found.to_dict()
-    match format:
-        case Format.json:
-            write(as_json(record), None)
-        case Format.csv:
-            write(as_csv(list(record), [record]), None)
-        case Format.table:
-            write(_told(found), None)
+    print_record(found.to_dict(), _told(found), format)
 
 
 def _told(found: Any) -> str:
@@ -254,7 +246,7 @@ def _told(found: Any) -> str:
         lines.append(
             f"Liars moved the rarest value by {found.shift:.1f}; no lie moves it by more than {found.shift_bound:.1f}."
         )
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines)
 
 
 @app.command()
@@ -267,17 +259,8 @@ def shuffle(
     """What reports cost when somebody trusted shuffles them and removes the senders."""
     found = local.shuffled(number(epsilon, "epsilon"), users=users, delta=number(delta, "delta"))
     record = {"local_epsilon": float(epsilon), "users": users, "delta": float(delta), "epsilon": found}
-    match format:
-        case Format.json:
-            write(as_json(record), None)
-        case Format.csv:
-            write(as_csv(list(record), [record]), None)
-        case Format.table:
-            write(
-                f"{users:,} shuffled reports of epsilon {epsilon} are ({found:.4f}, {delta})-DP together, "
-                "when one person's value is replaced.\n",
-                None,
-            )
+    told = f"{users:,} shuffled reports of epsilon {epsilon} are ({found:.4f}, {delta})-DP together"
+    print_record(record, f"{told}, when one person's value is replaced.", format)
 
 
 def _chosen(

@@ -1,52 +1,52 @@
-"""Values and reports in files and pipes, a batch at a time, with a bar when it takes longer than two seconds."""
+"""Values and reports in files and pipes, a batch at a time."""
 
 import csv
 import json
 import sys
-import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from itertools import islice
 from pathlib import Path
 from typing import IO, Any
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-
-from sfumato.errors import DataUnreadable, UsageError, column_absent, file_missing, file_unreadable
+from sfumato.cli.progress import Tick
+from sfumato.errors import UsageError, column_absent, file_missing
 from sfumato.local import Protocol, Reports
+from sfumato.tables.kinds import LINES, kind_called, kind_of
+from sfumato.tables.objects import BROKEN
+from sfumato.tables.objects import values as json_values
+from sfumato.tables.streams import PIPE, lines, opened
+from sfumato.tables.wordings import row_lacks, row_not_json
 
 BATCH = 1 << 16
-PATIENCE_SECONDS = 2.0
-KINDS = ("lines", "csv", "jsonl", "parquet")
-SUFFIXES = {
-    ".txt": "lines",
-    ".csv": "csv",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".json": "jsonl",
-    ".parquet": "parquet",
-}
-STDIN = "-"
+WRITTEN = {".csv": "csv", ".jsonl": "json", ".ndjson": "json", ".json": "json", ".txt": "json", ".parquet": "parquet"}
+STDIN = PIPE
 WIRE = ("protocol", "report")
 
 Cells = dict[str, list[Any]]
-Tick = Callable[[int], None]
 
 
-def kind_of(path: str, given: str | None, otherwise: str) -> str:
-    """The format that was asked for, or that the name of the file says."""
+def read_kind(path: str, given: str | None, otherwise: str) -> str:
+    """What the input holds, as it was said, or as the name of the file says."""
     if given is not None:
-        if given not in KINDS:
-            raise UsageError(f"{given} is no format of a file.", f"Name one of {', '.join(KINDS)}.")
-        return given
+        return kind_called(given, LINES)
     if path == STDIN:
         return otherwise
-    try:
-        return SUFFIXES[Path(path).suffix.lower()]
-    except KeyError:
-        raise UsageError(f"{path} does not say what it holds.", f"Name one of {', '.join(KINDS)}.") from None
+    if not Path(path).is_file():
+        raise file_missing(path)
+    return kind_of(Path(path), LINES)
+
+
+def written_kind(path: str, given: str | None) -> str:
+    """How reports are written, as it was said, or as the name of the file says; lines of JSON into a pipe."""
+    suffix = Path(path).suffix.lower() if given is None else f".{given.lower()}"
+    kind = "json" if path == STDIN and given is None else WRITTEN.get(suffix)
+    if kind is None:
+        raise UsageError(
+            f"{path if given is None else given} does not say how to write reports.", "Name one of jsonl, csv, parquet."
+        )
+    return kind
 
 
 def values(protocol: Protocol, path: str, kind: str, column: str | None) -> Iterator[tuple[int, Any]]:
@@ -62,100 +62,71 @@ def values(protocol: Protocol, path: str, kind: str, column: str | None) -> Iter
 
 def _cells(path: str, kind: str, wanted: list[str] | None) -> Iterator[tuple[Cells, bool]]:
     """(column -> cells, whether the cells are texts)."""
-    if kind == "parquet":
-        yield from ((cells, False) for cells in _parquet(path, wanted))
-        return
-    with _opened(path) as file:
+    with opened(path) as stream:
         match kind:
             case "lines":
                 name = wanted[0] if wanted else "value"
-                for lines in _batched(file):
-                    yield {name: [line.rstrip("\r\n") for line in lines]}, True
-            case "csv":
-                yield from ((cells, True) for cells in _csv(file, path, wanted))
+                for texts in _batched(lines(stream)):
+                    yield {name: [line.decode().rstrip("\r\n") for line in texts]}, True
+            case "json":
+                yield from ((cells, False) for cells in _json(stream, wanted))
             case _:
-                yield from ((cells, False) for cells in _json(file, wanted))
+                batches = import_module("sfumato.tables.reading").batches  # slow to load
+                for batch in batches(stream, kind, Path(path).name, lambda names: _places(names, wanted)):
+                    yield {name: batch.column(name).to_pylist() for name in batch.schema.names}, kind == "csv"
 
 
-def _csv(file: IO[str], path: str, wanted: list[str] | None) -> Iterator[Cells]:
-    reader = csv.reader(file)
-    header = next(reader, None)
-    if header is None:
-        raise file_unreadable(path, "it is empty")
-    places = _places(header, wanted)
+def _places(present: Sequence[str], wanted: list[str] | None) -> Sequence[str]:
+    if wanted is None and len(present) != 1:
+        raise UsageError("the file has several columns.", "Say which one with --column.")
+    for name in wanted or ():
+        if name not in present:
+            raise column_absent(name, present)
+    return wanted or present
+
+
+def _json(stream: Iterable[bytes], wanted: list[str] | None) -> Iterator[Cells]:
     row = 1
-    for batch in _batched(reader):
-        for place, record in enumerate(batch):
-            if len(record) != len(header):
-                raise file_unreadable(path, f"row {row + place} has {len(record)} cells, the header {len(header)}")
-        yield {name: [record[at] for record in batch] for name, at in places.items()}
-        row += len(batch)
-
-
-def _places(header: list[str], wanted: list[str] | None) -> dict[str, int]:
-    if wanted is None:
-        if len(header) != 1:
-            raise UsageError("the file has several columns.", "Say which one with --column.")
-        wanted = header
-    for name in wanted:
-        if name not in header:
-            raise column_absent(name, header)
-    return {name: header.index(name) for name in wanted}
-
-
-def _json(file: IO[str], wanted: list[str] | None) -> Iterator[Cells]:
-    row = 1
-    for lines in _batched(file):
-        records = [_parsed(line, row + place) for place, line in enumerate(lines)]
+    for records in _batched(json_values(stream)):
+        if BROKEN in records:
+            raise row_not_json(row + records.index(BROKEN))
         if wanted is None:
             yield {"value": records}
         else:
             yield {name: [_field(record, name, row + at) for at, record in enumerate(records)] for name in wanted}
-        row += len(lines)
-
-
-def _parsed(line: str, row: int) -> Any:
-    try:
-        return json.loads(line)
-    except ValueError:
-        raise DataUnreadable(f"row {row}: this is not JSON.", "Write one value or object a line.") from None
+        row += len(records)
 
 
 def _field(record: Any, name: str, row: int) -> Any:
     if not isinstance(record, dict) or name not in record:
-        raise DataUnreadable(f'row {row}: there is no "{name}".', "Write an object with this name on every line.")
+        raise row_lacks(row, name)
     return record[name]
-
-
-def _parquet(path: str, wanted: list[str] | None) -> Iterator[Cells]:
-    arrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
-    if path != STDIN and not Path(path).exists():
-        raise file_missing(path)
-    try:  # its directory is at its end: a pipe is read to there
-        file = parquet.ParquetFile(arrow.BufferReader(sys.stdin.buffer.read()) if path == STDIN else path)
-    except (OSError, ValueError):  # Arrow's own errors are one or the other
-        raise file_unreadable(path, "it is not a Parquet file") from None
-    places = _places(list(file.schema_arrow.names), wanted)
-    for batch in file.iter_batches(batch_size=BATCH, columns=list(places)):
-        yield {name: batch.column(name).to_pylist() for name in places}
 
 
 def reports(path: str, kind: str, tick: Tick) -> Iterator[Any]:
     """Reports one by one, in the form `Server.add` takes."""
-    if kind in ("lines", "jsonl"):
-        with _opened(path) as file:
-            for count, line in enumerate(file, start=1):
-                yield line
+    if kind in ("lines", "json"):
+        with opened(path) as stream:
+            for count, report in enumerate(json_values(stream), start=1):
+                if report is BROKEN:
+                    raise row_not_json(count)
+                yield report
                 if count % BATCH == 0:
                     tick(BATCH)
         return
-    source = _parquet(path, list(WIRE)) if kind == "parquet" else (cells for cells, _ in _cells(path, kind, list(WIRE)))
     row = 1
-    for cells in source:
+    for cells, _ in _cells(path, kind, list(WIRE)):
         for mark, text in zip(*(cells[name] for name in WIRE), strict=True):
-            yield {"protocol": mark, "report": _parsed(text if isinstance(text, str) else "", row)}
+            yield {"protocol": mark, "report": _parsed(text, row)}
             row += 1
         tick(len(cells["report"]))
+
+
+def _parsed(text: Any, row: int) -> Any:
+    try:
+        return json.loads(text)
+    except (TypeError, ValueError):
+        raise row_not_json(row) from None
 
 
 @contextmanager
@@ -203,46 +174,7 @@ def _parquet_writer(path: Path) -> Iterator[Callable[[Reports], None]]:
         yield write
 
 
-@contextmanager
-def _opened(path: str) -> Iterator[IO[str]]:
-    try:
-        if path == STDIN:
-            yield sys.stdin
-        else:
-            with open(path, encoding="utf-8", newline="") as file:
-                yield file
-    except FileNotFoundError:
-        raise file_missing(path) from None
-    except OSError as error:
-        raise file_unreadable(path, str(error.strerror).lower()) from None
-    except UnicodeDecodeError:
-        raise file_unreadable(path, "it is not valid UTF-8") from None
-    except csv.Error as error:
-        raise file_unreadable(path, str(error)) from None
-
-
 def _batched(source: Iterable[Any]) -> Iterator[list[Any]]:
     waiting = iter(source)
     while batch := list(islice(waiting, BATCH)):
         yield batch
-
-
-@contextmanager
-def counting(message: str) -> Iterator[Tick]:
-    """A function to tell how much more is done; on a terminal a bar appears after two seconds."""
-    console, started, done = Console(stderr=True), time.monotonic(), 0
-    columns = (TextColumn("{task.description}"), BarColumn(bar_width=30), MofNCompleteColumn())
-    bar = Progress(*columns, console=console, transient=True)
-    task = bar.add_task(message, total=None)
-
-    def tick(more: int) -> None:
-        nonlocal done
-        done += more
-        if console.is_terminal and time.monotonic() - started > PATIENCE_SECONDS:
-            bar.start()
-            bar.update(task, completed=done)
-
-    try:
-        yield tick
-    finally:
-        bar.stop()

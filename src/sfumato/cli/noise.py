@@ -6,18 +6,18 @@ from typing import Annotated, Any
 import typer
 
 from sfumato import noise
+from sfumato.cli.format import Format, Usual
 from sfumato.cli.noise_output import (
     candidates_and_scores,
     maybe_number,
     percent,
     print_draws,
-    print_record,
     print_releases,
     pure_cost,
     real_value,
     truth,
 )
-from sfumato.cli.output import Format, number
+from sfumato.cli.output import number, print_record
 from sfumato.noise.wordings import value_not_whole
 
 # A negative number looks like an option; whatever is no option of ours is passed on as the value.
@@ -39,7 +39,7 @@ Delta = Annotated[str | None, typer.Option(help="The chance that epsilon does no
 Rho = Annotated[str | None, typer.Option(help="The price in zCDP, instead of --epsilon and --delta.")]
 Count = Annotated[int, typer.Option(min=1, help="How many independent releases; each one is paid.")]
 Monotone = Annotated[bool, typer.Option("--monotone", help="One person moves all scores in one direction.")]
-Output = Annotated[Format, typer.Option("--format", help="How to print the answer.")]
+Output = Annotated[Usual, typer.Option("--format", help="How to print the answer.")]
 Picks = Annotated[int, typer.Option("--k", min=1, help="How many candidates, best first.")]
 Answer = Annotated[str, typer.Argument(help="true or false, or one of the categories.")]
 Categories = Annotated[list[str] | None, typer.Option("--category", help="A possible answer; repeat it for each.")]

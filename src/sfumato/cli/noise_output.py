@@ -6,7 +6,8 @@ from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from typing import Any
 
-from sfumato.cli.output import Format, as_csv, as_json, as_table, number, write
+from sfumato.cli.format import Format
+from sfumato.cli.output import as_csv, as_json, as_table, number, write
 from sfumato.noise import Description
 from sfumato.noise.wordings import answer_not_boolean, score_missing, value_unknown
 from sfumato.schema.numbers import exact, shown
@@ -76,16 +77,6 @@ def print_releases(
         case Format.table:
             rows = [{column: place, "value": str(value)} for place, value in enumerate(values, start=1)]
             write(as_table([column, "value"], rows, footer=sentence), None)
-
-
-def print_record(record: dict[str, object], sentence: str, output: Format) -> None:
-    match output:
-        case Format.json:
-            write(as_json(record), None)
-        case Format.csv:
-            write(as_csv(list(record), [record]), None)
-        case Format.table:
-            write(sentence + "\n", None)
 
 
 def pure_cost(epsilon: Decimal) -> dict[str, Fraction]:

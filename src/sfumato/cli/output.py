@@ -7,7 +7,6 @@ import sys
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from decimal import Decimal, InvalidOperation
-from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
@@ -16,19 +15,12 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from sfumato.cli.format import Format, Usual
 from sfumato.errors import UsageError, not_a_number
 from sfumato.visible import visible, visible_json, visible_lines
 
 FORMULAS = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
 SMALL = 0.1  # below it two digits are shown, wherever they begin
-
-
-class Format(StrEnum):
-    """How to print."""
-
-    table = "table"
-    json = "json"
-    csv = "csv"
 
 
 def number(text: str, what: str) -> Decimal:
@@ -86,6 +78,36 @@ def write(text: str, output: Path | None) -> None:
         output.write_text(text, encoding="utf-8")
     except OSError as error:
         raise UsageError(f"{output} cannot be written: {error.strerror}.", "Choose another file.") from None
+
+
+def print_rows(
+    columns: Sequence[str],
+    rows: Sequence[Mapping[str, Any]],
+    format: Usual,
+    output: Path | None = None,
+    *,
+    footer: str = "",
+    content: Any = None,
+) -> None:
+    """content: what JSON says instead of the rows."""
+    match format:
+        case Format.json:
+            write(as_json(rows if content is None else content), output)
+        case Format.csv:
+            write(as_csv(columns, rows), output)
+        case Format.table:
+            write(as_table(columns, rows, footer=footer), output)
+
+
+def print_record(record: Mapping[str, Any], sentence: str, format: Usual) -> None:
+    """One record, or what it says in words."""
+    match format:
+        case Format.json:
+            write(as_json(record), None)
+        case Format.csv:
+            write(as_csv(list(record), [record]), None)
+        case Format.table:
+            write(sentence + "\n", None)
 
 
 def _shown(value: Any) -> str:

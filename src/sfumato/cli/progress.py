@@ -1,13 +1,15 @@
-"""A bar for work that takes a while."""
+"""Bars for work that takes a while, of which the end is known or not."""
 
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
-SLOW = 2.0
+SLOW = 2.0  # seconds
+
+Tick = Callable[[int], None]
 
 
 @contextmanager
@@ -33,3 +35,24 @@ def progress(message: str) -> Iterator[Callable[..., None]]:
     finally:
         if shown:
             bar.stop()
+
+
+@contextmanager
+def counting(message: str) -> Iterator[Tick]:
+    """A function to tell how much more is done; on a terminal a bar appears after two seconds."""
+    console, started, done = Console(stderr=True), time.monotonic(), 0
+    columns = (TextColumn("{task.description}"), BarColumn(bar_width=30), MofNCompleteColumn())
+    bar = Progress(*columns, console=console, transient=True)
+    task = bar.add_task(message, total=None)
+
+    def tick(more: int) -> None:
+        nonlocal done
+        done += more
+        if console.is_terminal and time.monotonic() - started > SLOW:
+            bar.start()
+            bar.update(task, completed=done)
+
+    try:
+        yield tick
+    finally:
+        bar.stop()

@@ -7,7 +7,8 @@ import typer
 
 from sfumato import anonymise
 from sfumato.cli.anonymise_output import parts
-from sfumato.cli.output import Format, as_csv, as_json, as_table, number, write
+from sfumato.cli.format import Format, Usual
+from sfumato.cli.output import as_csv, as_json, as_table, number, write
 from sfumato.cli.progress import progress
 from sfumato.cli.writable import ready
 
@@ -18,7 +19,7 @@ app = typer.Typer(add_completion=False)
 
 @app.command(no_args_is_help=True)
 def risk(
-    table: Annotated[Path, typer.Argument(help="A CSV or Parquet file.")],
+    table: Annotated[Path, typer.Argument(help="A CSV, JSON, Parquet or Arrow file.")],
     quasi: Annotated[
         list[str] | None, typer.Option(help="What others may know: columns, repeated or with commas.")
     ] = None,
@@ -28,7 +29,7 @@ def risk(
     subset: Annotated[int, typer.Option(min=1, help="Measure all subsets of up to so many columns.")] = 3,
     threshold: Annotated[str, typer.Option(help="Rows are at risk above this probability.")] = "0.2",
     report: Annotated[Path | None, typer.Option(help="Write a page with plots to this .html file.")] = None,
-    format: Annotated[Format, typer.Option(help="How to print.")] = Format.table,
+    format: Annotated[Usual, typer.Option(help="How to print.")] = Format.table,
     output: Annotated[Path | None, typer.Option(help="Write to this file instead of the screen.")] = None,
 ) -> None:
     """Measure who stands out in a table: uniqueness, three attackers, k, l, t, the smallest groups.

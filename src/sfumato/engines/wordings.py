@@ -13,8 +13,8 @@ SAY_WHICH = (
 def kind_unknown(path: str) -> DataUnreadable:
     return DataUnreadable(
         f"{path} is of no kind that is read here.",
-        "Give a file .csv, .tsv, .jsonl, .ndjson, .parquet, .duckdb, .db, .sqlite or .sqlite3, or a directory of "
-        ".parquet files.",
+        "Give a file .csv, .tsv, .csv.gz, .tsv.gz, .json, .jsonl, .ndjson, .parquet, .duckdb, .db, .sqlite or "
+        ".sqlite3, or a directory of .parquet files.",
     )
 
 
@@ -146,4 +146,11 @@ def engine_failed() -> EngineFailed:
     return EngineFailed(
         "the engine could not finish this question.",
         "The charge stands. Let the owner check limits, memory and disk of the engine; fresh=True pays for a new try.",
+    )
+
+
+def one_array(name: str) -> DataUnreadable:
+    return DataUnreadable(
+        f"{name} is one array, in which a single row could make all others unreadable.",
+        "Write one object per line; jq -c '.[]' does so.",
     )

@@ -1,32 +1,26 @@
 """Positions from files, tables and pipes, a batch at a time; every bad row is named with its reason."""
 
-import csv
-import json
-import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from os import PathLike
 from pathlib import Path
-from typing import Any, BinaryIO, Literal
+from typing import Any, BinaryIO
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.csv
-import pyarrow.parquet
 
-from sfumato.errors import SfumatoError, file_missing, file_unreadable
+from sfumato.errors import DataUnreadable, SfumatoError, UsageError, file_missing
 from sfumato.geo.earth import Floats, problems_of
-from sfumato.geo.wordings import (
-    Problem,
-    bad_positions,
-    column_unknown,
-    kind_unknown,
-    not_geojson,
-    source_unknown,
-)
+from sfumato.geo.wordings import Problem, bad_positions, column_unknown, not_geojson, source_unknown
+from sfumato.tables.arrow import BATCH
+from sfumato.tables.frames import framed
+from sfumato.tables.kinds import PLACES, kind_called, kind_of
+from sfumato.tables.objects import BROKEN, values
+from sfumato.tables.reading import batches
+from sfumato.tables.streams import PIPE, opened, readable
 
-BATCH = 1 << 16
-KINDS = {".csv": "csv", ".tsv": "csv", ".parquet": "parquet", ".geojson": "geojson", ".json": "geojson"}
-KINDS |= {".ndjson": "ndjson", ".geojsonl": "ndjson", ".jsonl": "ndjson"}
+SEVERAL = ("FeatureCollection", "MultiPoint")  # of GeoJSON
+ONE = ("Feature", "Point")
 LATITUDES = ("lat", "latitude", "y")
 LONGITUDES = ("lon", "lng", "longitude", "long", "x")
 
@@ -68,107 +62,80 @@ class Reading:
         source = self.source
         if hasattr(source, "collect") and not hasattr(source, "__arrow_c_stream__"):  # a lazy frame of Polars
             source = source.collect()
-        if isinstance(source, str | Path):
-            yield from self._file(Path(source)) if str(source) != "-" else self._stream(sys.stdin.buffer, "-")
-        elif hasattr(source, "__arrow_c_stream__"):
+        if isinstance(source, str | PathLike):
+            yield from self._file(source)
+        elif hasattr(source, "__arrow_c_stream__") or _is_rows(source):
             yield from self._frame(source)
         elif hasattr(source, "read"):
-            yield from self._stream(source, "the stream")
+            with readable("the stream"):
+                yield from self._stream(source, self._kind(), "the stream")
         elif isinstance(source, Sequence | np.ndarray):
             yield from _pairs(source)
         else:
             raise source_unknown(type(source).__name__)
 
-    def _file(self, path: Path) -> Iterator[tuple[Floats, Floats]]:
-        self.kind = self.kind or KINDS.get(path.suffix.lower())
-        if self.kind is None:
-            raise kind_unknown(path.name)
-        if not path.is_file():
+    def _file(self, source: str | PathLike[str]) -> Iterator[tuple[Floats, Floats]]:
+        path = Path(source)
+        if source == PIPE:
+            kind = self._kind()
+        elif not path.is_file():
             raise file_missing(str(path))
-        try:
-            if self.kind == "parquet":
-                yield from self._tables(pyarrow.parquet.ParquetFile(path).iter_batches(BATCH))
-            else:
-                with path.open("rb") as stream:
-                    yield from self._stream(stream, path.name)
-        except (pa.ArrowException, OSError):
-            raise file_unreadable(path.name, "it is damaged or of another kind than its name says") from None
+        else:
+            kind = kind_of(path, PLACES) if self.kind is None else self._kind()
+        with opened(PIPE if source == PIPE else path) as stream:
+            yield from self._stream(stream, kind, "the pipe" if source == PIPE else path.name)
 
-    def _stream(self, stream: BinaryIO, name: str) -> Iterator[tuple[Floats, Floats]]:
-        match self.kind or "csv":
-            case "csv":
-                yield from self._csv(stream, name)
-            case "ndjson" | "jsonl":
-                yield from _grouped(self._line(line) for line in stream if line.strip())
-            case "parquet":  # its directory is at its end: a pipe is read to there
-                try:
-                    file = pyarrow.parquet.ParquetFile(pa.BufferReader(stream.read()))
-                except pa.ArrowException:
-                    raise file_unreadable(name, "it is not a Parquet file") from None
-                yield from self._tables(file.iter_batches(BATCH))
-            case "geojson":
-                try:
-                    content = json.load(stream)
-                except ValueError:
-                    raise not_geojson("it is not JSON") from None
-                yield from _grouped(_features(content))
-            case other:
-                raise kind_unknown(other)
+    def _kind(self) -> str:
+        return "csv" if self.kind is None else kind_called(self.kind, PLACES)
 
-    def _csv(self, stream: BinaryIO, name: str) -> Iterator[tuple[Floats, Floats]]:
-        """Texts first: a number that cannot be read is a row to name, not an end."""
+    def _stream(self, stream: BinaryIO, kind: str, name: str) -> Iterator[tuple[Floats, Floats]]:
+        if kind in ("json", "geojson"):
+            yield from _grouped(self._json(stream, kind))
+            return
         try:
-            header = stream.readline().decode("utf-8-sig")
-        except UnicodeDecodeError:
-            raise file_unreadable(name, "it is not valid UTF-8") from None
-        if not header:
-            raise file_unreadable(name, "it is empty")
-        separator = max(",;\t|", key=header.count)
-        columns = next(csv.reader([header], delimiter=separator), [])
-        lat, lon = self._names(columns)
-        options = pyarrow.csv.ConvertOptions(
-            column_types={lat: pa.string(), lon: pa.string()}, include_columns=[lat, lon], strings_can_be_null=True
-        )
-        # With one thread Arrow knows the number of a torn row.
-        reading = pyarrow.csv.ReadOptions(column_names=columns, block_size=1 << 20, use_threads=False)
-        parsing = pyarrow.csv.ParseOptions(
-            delimiter=separator, newlines_in_values=True, invalid_row_handler=self._invalid
-        )
-        try:
-            yield from self._tables(pyarrow.csv.open_csv(stream, reading, parsing, options))
-        except pa.ArrowException as error:
-            if "Empty CSV" in str(error):
-                return
+            yield from self._tables(batches(stream, kind, name, self._names, self._torn))
+        except DataUnreadable:
             if self.torn and not self.skip_bad:
                 raise bad_positions(self.torn) from None
-            raise file_unreadable(name, "it is not CSV") from None
+            raise
 
-    def _invalid(self, row: pyarrow.csv.InvalidRow) -> Literal["skip", "error"]:
-        self.torn.append((row.number or 0, f"it has {row.actual_columns} fields, the header {row.expected_columns}"))
-        return "skip" if self.skip_bad else "error"
+    def _torn(self, row: int, fields: int, expected: int) -> bool:
+        self.torn.append((row, f"it has {fields} fields, the header {expected}"))
+        return self.skip_bad
 
-    def _line(self, line: bytes) -> tuple[float, float]:
-        """A point of GeoJSON, or an object with a latitude and a longitude; what is neither becomes a row to name."""
+    def _json(self, stream: BinaryIO, kind: str) -> Iterator[tuple[float, float]]:
+        """Points of GeoJSON, or objects with a latitude and a longitude; what is neither becomes a row to name."""
+        for place, value in enumerate(values(stream)):
+            if kind == "geojson" and not place:
+                if value is BROKEN:
+                    raise not_geojson("it is not JSON")
+                yield from _features(value)
+            elif isinstance(value, dict) and value.get("type") in SEVERAL:
+                yield from _features(value)
+            else:
+                yield self._one(value)
+
+    def _one(self, value: Any) -> tuple[float, float]:
         try:
-            content = json.loads(line)
-            if isinstance(content, dict) and "type" not in content:
-                lat, lon = self._names(list(content))
-                return _number(content[lat]), _number(content[lon])
-            return next(_features(content))
+            if isinstance(value, Mapping) and value.get("type") not in ONE:
+                lat, lon = self._names(list(value))
+                return _number(value[lat]), _number(value[lon])
+            return next(_features(value))
         except (ValueError, StopIteration, SfumatoError):
             return float("nan"), float("nan")
 
     def _frame(self, source: Any) -> Iterator[tuple[Floats, Floats]]:
         try:
-            batches = pa.table(source).to_batches(BATCH)
-        except pa.ArrowException:  # a column of pandas that holds numbers and texts
+            yield from self._tables(framed(source)[0].to_batches(BATCH))
+        except UsageError:  # a column that holds numbers and texts
+            if _is_rows(source):
+                yield from _grouped(map(self._one, source))
+                return
             lat, lon = self._names([str(name) for name in source.columns])
             yield from _grouped(zip(source[lat].tolist(), source[lon].tolist(), strict=True))
-            return
-        yield from self._tables(batches)
 
-    def _tables(self, batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[Floats, Floats]]:
-        for batch in batches:
+    def _tables(self, found: Iterable[pa.RecordBatch]) -> Iterator[tuple[Floats, Floats]]:
+        for batch in found:
             lat, lon = self._names(batch.schema.names)
             yield numbers(batch.column(lat)), numbers(batch.column(lon))
 
@@ -217,6 +184,10 @@ def _column(asked: str | None, usual: Sequence[str], present: Sequence[str]) -> 
         if name in folded:
             return folded[name]
     raise column_unknown(usual[0], present)
+
+
+def _is_rows(source: object) -> bool:
+    return isinstance(source, list | tuple) and bool(source) and all(isinstance(row, Mapping) for row in source)
 
 
 def _pairs(source: Any) -> Iterator[tuple[Floats, Floats]]:

@@ -4,21 +4,23 @@ Two discrete Laplace draws propose a point; a coin, decided by a proved margin o
 accepts it.
 """
 
+from dataclasses import dataclass
 from decimal import Context, Decimal, localcontext
 from fractions import Fraction
+from math import ceil, floor
 
 import numpy as np
 import numpy.typing as npt
 
 from sfumato.kernel.entropy import Entropy
 from sfumato.kernel.samplers import discrete_laplace
+from sfumato.noise.coins import decided
 
 Integers = npt.NDArray[np.int64]
 
 CHUNK = 1 << 14
 ROOT_OF_TWO = Fraction(14142135623730950489, 10**19)  # rounded up: the exponent of the coin is never negative
 MARGIN = 2.0**-46
-MORE_BITS = 64
 
 
 def planar_geometric(rate: Fraction, count: int, entropy: Entropy) -> tuple[Integers, Integers]:
@@ -66,18 +68,25 @@ def _accepted(rate: Fraction, scale: Fraction, i: Integers, j: Integers, entropy
 
 
 def _below(rate: Fraction, scale: Fraction, i: int, j: int, prefix: int, entropy: Entropy) -> bool:
-    """Whether U < exp(-(rate · √(i² + j²) - (|i| + |j|) / scale)), where U starts with the 64 bits of `prefix`."""
-    if i == 0 == j:
-        return True
-    bits = 64
-    while True:
+    """Whether U is below the chance of keeping (i, j), where U starts with the 64 bits of `prefix`."""
+    return decided(_Kept(rate, scale, i, j), prefix, 64, entropy)
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """exp(-(rate · √(i² + j²) - (|i| + |j|) / scale)), bracketed as closely as one likes."""
+
+    rate: Fraction
+    scale: Fraction
+    i: int
+    j: int
+
+    def bounds(self, bits: int) -> tuple[int, int]:
+        if self.i == 0 == self.j:
+            return 1 << bits, 1 << bits
         with localcontext(Context(prec=60 + bits // 3, Emax=10**17, Emin=-(10**17), traps=[])) as context:
-            far = rate.numerator * Decimal(i * i + j * j).sqrt() / rate.denominator
-            near = Decimal((abs(i) + abs(j)) * scale.denominator) / scale.numerator
+            far = self.rate.numerator * Decimal(self.i**2 + self.j**2).sqrt() / self.rate.denominator
+            near = Decimal((abs(self.i) + abs(self.j)) * self.scale.denominator) / self.scale.numerator
             target = (near - far).exp() * 2**bits
             margin = 2**bits * (1 + far) * Decimal(10) ** (3 - context.prec)
-            if prefix + 1 <= target - margin:
-                return True
-            if prefix >= target + margin:
-                return False
-        prefix, bits = (prefix << MORE_BITS) | entropy.below(1 << MORE_BITS), bits + MORE_BITS
+            return floor(target - margin), ceil(target + margin)

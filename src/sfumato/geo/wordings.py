@@ -73,12 +73,6 @@ def column_unknown(name: str, present: Iterable[str]) -> DataUnreadable:
     )
 
 
-def kind_unknown(name: str) -> DataUnreadable:
-    return DataUnreadable(
-        f"{name} is neither .csv, .parquet, .geojson nor .ndjson.", "Convert it, or say --input-format for a pipe."
-    )
-
-
 def not_geojson(reason: str) -> DataUnreadable:
     return DataUnreadable(f"this is not GeoJSON with points: {reason}.", "Pass a FeatureCollection of Point features.")
 

@@ -4,7 +4,6 @@ It is written after the entry is durable: a crash leaves it behind the ledger, n
 hand copies to somebody else, and even an administrator cannot restore an older ledger unnoticed.
 """
 
-import fcntl
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -12,11 +11,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from sfumato.errors import LedgerDamaged
+from sfumato.ledger.alone import alone
 from sfumato.ledger.book import Book
-from sfumato.ledger.disk import force, patiently
+from sfumato.ledger.disk import force
 from sfumato.ledger.wordings import (
     anchor_gone,
-    anchor_held,
     anchor_went_back,
     ledger_gone,
     ledger_rolled_back,
@@ -27,7 +26,6 @@ from sfumato.ledger.wordings import (
 Known = tuple[int, str]
 
 LENGTH = len(f"{0:020d} {'0' * 64}\n")
-LONGEST_WAIT = 30.0  # seconds; whoever holds it does so for as long as a disk takes
 
 
 @dataclass(slots=True)
@@ -43,14 +41,16 @@ class Anchor:
 
     def outlived(self, ledger: Path) -> bool:
         """Whether the ledger's file is gone while the anchor remembers it; asked before SQLite would make a new one."""
-        return self.remembered() is not None and not ledger.exists()
+        return _is_gone(self.remembered(), ledger)
 
-    def check(self, read: Callable[[], Book], path: str) -> Book:
+    def check(self, read: Callable[[], Book], ledger: Path, path: str) -> Book:
         """What is read of a ledger, unless it lacks the anchored entry.
 
         Claim: raises when the ledger was emptied, or replaced by an older or another one, since the anchor was written.
         """
         known = self.remembered()  # first: what it remembers by now is in everything that is read later
+        if _is_gone(known, ledger):
+            raise ledger_gone(path)
         with self.watched():
             book = read()
         # A ledger that holds no charge yet may have lost its process before the first anchor.
@@ -63,8 +63,7 @@ class Anchor:
         return book
 
     def remembered(self) -> Known | None:
-        with self._held() as descriptor:
-            return self._trusted(descriptor)
+        return alone(self.path, self._trusted)
 
     @contextmanager
     def watched(self) -> Iterator[None]:
@@ -98,7 +97,8 @@ class Anchor:
 
     def _replace(self, known: Known | None, newest: Known, forced: bool) -> bool:
         """Whether the anchor was still what is known of it; then it is the newer of both now."""
-        with self._held() as descriptor:
+
+        def replace(descriptor: int) -> bool:
             if self._trusted(descriptor) != known:
                 return False
             if known is None or known[0] < newest[0]:
@@ -108,31 +108,7 @@ class Anchor:
                 self._force(descriptor)
             return True
 
-    @contextmanager
-    def _held(self) -> Iterator[int]:
-        try:
-            descriptor = patiently(self._locked, LONGEST_WAIT)
-        except OSError as error:
-            raise ledger_unwritable(str(self.path)) from error
-        if descriptor is None:
-            raise anchor_held(str(self.path))
-        try:
-            yield descriptor
-        finally:
-            _give_up(descriptor)
-
-    def _locked(self) -> int | None:
-        """Claim: the file that has the anchor's name while it is locked, not one that was replaced meanwhile."""
-        descriptor, is_it = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600), False
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            is_it = os.path.samestat(os.fstat(descriptor), os.stat(self.path))
-        except (BlockingIOError, FileNotFoundError):
-            pass
-        finally:
-            if not is_it:
-                _give_up(descriptor)
-        return descriptor if is_it else None
+        return alone(self.path, replace)
 
     def _trusted(self, descriptor: int) -> Known | None:
         """What it says, unless more was read in it before."""
@@ -178,7 +154,5 @@ class Anchor:
         return int(seq), digest.strip()
 
 
-def _give_up(descriptor: int) -> None:
-    """A child that was forked meanwhile has a copy, and closing this one alone would leave the lock to it."""
-    fcntl.flock(descriptor, fcntl.LOCK_UN)
-    os.close(descriptor)
+def _is_gone(known: Known | None, ledger: Path) -> bool:
+    return known is not None and not ledger.exists()

@@ -35,13 +35,18 @@ class Asked(NamedTuple):
 
 @dataclass(slots=True)
 class Envelope:
-    """What a charge for a purpose has paid, and what was drawn of it."""
+    """What a charge for a purpose has paid, of which state of the data, and what was drawn of it."""
 
     analyst: str
     amount: Fraction
     delta: Fraction
+    data: str
     used: Fraction = Fraction(0)
     delta_used: Fraction = Fraction(0)
+
+    def with_draw(self, amount: Fraction, delta: Fraction) -> tuple[Fraction, Fraction]:
+        """What is used after a draw; rounded up as totals are, so that it can always be written, and never less."""
+        return bounded(self.used + amount), bounded(self.delta_used + delta)
 
 
 @dataclass(slots=True)
@@ -59,7 +64,7 @@ class Book:
     envelopes: dict[int, Envelope] = field(default_factory=dict)
     draws: dict[tuple[int, str], int] = field(default_factory=dict)
     requests: dict[tuple[str, str], Asked] = field(default_factory=dict)
-    questions: dict[tuple[str, str], int] = field(default_factory=dict)
+    questions: dict[tuple[str, str], list[int]] = field(default_factory=dict)  # all of them: anybody can write one
     releases: dict[int, int] = field(default_factory=dict)
     failures: dict[int, int] = field(default_factory=dict)
     interruptions: dict[int, int] = field(default_factory=dict)
@@ -187,11 +192,11 @@ class Book:
         if "envelope" in said:
             for what in ("envelope", "seed", "data"):
                 said_text(said[what])
-            self.envelopes[entry.seq] = Envelope(analyst, amount, delta)
+            self.envelopes[entry.seq] = Envelope(analyst, amount, delta, said["data"])
         else:
             self.paid.add(entry.seq)
         if not old:
-            self.questions[analyst, question] = entry.seq
+            self.questions.setdefault((analyst, question), []).append(entry.seq)
 
     def _take_draw(self, entry: Entry, said: dict[str, Any]) -> None:
         name, envelope = (entry.charge or 0, said_text(entry.question)), self.envelopes.get(entry.charge or 0)
@@ -202,7 +207,7 @@ class Book:
         demand(said["currency"] == _currency(self.limit), entry.seq, "is drawn in another currency")
         demand(entry.analyst == envelope.analyst, entry.seq, "draws from somebody else's envelope")
         demand(name not in self.draws, entry.seq, "draws once more what was drawn")
-        used, delta_used = envelope.used + amount, envelope.delta_used + delta
+        used, delta_used = envelope.with_draw(amount, delta)
         follows = fraction(said["used"]) == used and fraction(said["delta_used"]) == delta_used
         demand(follows, entry.seq, "has a sum that is not that of the draws")
         demand(used <= envelope.amount and delta_used <= envelope.delta, entry.seq, "draws more than was left")

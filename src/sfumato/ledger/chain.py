@@ -6,19 +6,21 @@ An entry's hash covers all of it and the hash before, so changing, removing or i
 import os
 import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
 from threading import RLock
 from time import monotonic, sleep
 from weakref import WeakSet
 
 from sfumato.errors import LedgerDamaged
+from sfumato.ledger.blocks import block
 from sfumato.ledger.entry import GENESIS, Entry
 from sfumato.ledger.forks import tell_of_forks
 from sfumato.ledger.guard import Guard, hold
 from sfumato.ledger.layout import is_laid_out, lay_out
 from sfumato.ledger.starting import prepare_place
 from sfumato.ledger.wordings import (
+    asked_meanwhile,
     file_unsound,
     forked_meanwhile,
     forked_unnoticed,
@@ -62,15 +64,16 @@ class Chain:
         tell_of_forks(self)
         _CHAINS.add(self)
 
-    @contextmanager
+    @block
     def transaction(self) -> Iterator["Chain"]:
         """Hold the only write lock; what was appended is on disk when this ends, or not in the file at all.
 
-        Claim: ends without an error only if every appended entry was found in the file after the commit.
+        Claim: ends without an error only if every appended entry was found in the file after the commit. Whoever asks
+        inside of it, such as a handler of signals in the same thread, is refused, and undoes nothing that others began.
         """
         with self.held():
-            connection, self._appended = self._connect(), []
-            self._writing = connection
+            connection, appended = self._idle(), list[Entry]()
+            self._writing, self._appended = connection, appended
             try:
                 connection.execute("BEGIN IMMEDIATE")
                 is_laid_out(connection, str(self.path))  # it may have been changed since this connection was made
@@ -83,7 +86,7 @@ class Chain:
                 with suppress(sqlite3.Error):
                     if connection.in_transaction:
                         connection.execute("ROLLBACK")
-            for entry in self._appended:
+            for entry in appended:
                 if self.at(entry.seq) != entry:
                     raise ledger_replaced(entry.seq)
 
@@ -103,6 +106,8 @@ class Chain:
         """Those from this number on, oldest first. Holds nothing between them."""
         while batch := self._rows("WHERE seq >= ? ORDER BY seq LIMIT ?", first, ENTRIES_AT_ONCE):
             yield from batch
+            if len(batch) < ENTRIES_AT_ONCE:
+                return
             first = max(first, batch[-1].seq) + 1
 
     def check_layout(self) -> None:
@@ -189,6 +194,13 @@ class Chain:
             with self._watched():
                 self._connection = self._connected()
         return self._connection
+
+    def _idle(self) -> sqlite3.Connection:
+        """A connection without a transaction, which would be this very thread's."""
+        connection = self._connect()
+        if connection.in_transaction:
+            raise asked_meanwhile(str(self.path))
+        return connection
 
     def _connected(self) -> sqlite3.Connection:
         """Claim: SQLite obeys no journal, from before it opens the file for as long as the connection is open."""

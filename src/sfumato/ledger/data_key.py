@@ -11,11 +11,12 @@ import secrets
 import stat
 from pathlib import Path
 
-from sfumato.ledger.disk import force
-from sfumato.ledger.starting import first_name, forget
-from sfumato.ledger.wordings import key_unreadable, ledger_unwritable
+from sfumato.ledger.alone import alone
+from sfumato.ledger.starting import first_name, forget, write_new
+from sfumato.ledger.wordings import key_for_all, key_unreadable, ledger_unwritable
 
 KEY_BYTES = 32
+BY_OTHERS = stat.S_IROTH | stat.S_IWOTH
 
 
 def key_place(anchor: Path) -> Path:
@@ -25,11 +26,12 @@ def key_place(anchor: Path) -> Path:
 def key_beside(anchor: Path) -> bytes:
     """The key that lies beside an anchor; where there is none, a new one, for its owner alone.
 
-    Claim: of several processes that find none, all get the key of the first.
+    Claim: of several processes that find none, all get the key of the first: it is made while the anchor is locked.
+    One that everybody may read or write is refused.
     """
     place = key_place(anchor)
     if not os.path.lexists(place):
-        _make(place)
+        alone(anchor, lambda _: _make(place))
     try:
         key = bytes.fromhex(_content(place).decode("ascii"))
     except (OSError, ValueError):
@@ -43,8 +45,11 @@ def _content(place: Path) -> bytes:
     """Of a file that lies there itself: no link is followed, and nobody is waited for."""
     descriptor = os.open(place, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        mode = os.fstat(descriptor).st_mode
+        if not stat.S_ISREG(mode):
             raise OSError
+        if mode & BY_OTHERS:
+            raise key_for_all(str(place))
         return os.read(descriptor, 4 * KEY_BYTES)
     finally:
         os.close(descriptor)
@@ -56,19 +61,20 @@ def keyed(key: bytes, *said: str | int) -> str:
 
 
 def _make(place: Path) -> None:
-    """Written under another name and linked: nobody reads half a key."""
+    """Written under another name and linked: nobody reads half a key. Somebody may have made it while this one waited.
+
+    Needs: the anchor, locked.
+    """
+    if os.path.lexists(place):
+        return
     unfinished = place.with_name(first_name(place) + secrets.token_hex(8))
     try:
-        descriptor = os.open(unfinished, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
-        try:
-            os.write(descriptor, secrets.token_hex(KEY_BYTES).encode())
-            force(descriptor)
-        finally:
-            os.close(descriptor)
+        write_new(unfinished, secrets.token_hex(KEY_BYTES).encode())
         _put(unfinished, place)
     except OSError as error:
         raise ledger_unwritable(str(place)) from error
-    forget(place)  # also what processes that died have left
+    finally:
+        forget(place)  # also what processes that died have left
 
 
 def _put(unfinished: Path, place: Path) -> None:
@@ -76,5 +82,5 @@ def _put(unfinished: Path, place: Path) -> None:
     try:
         os.link(unfinished, place)
     except OSError:
-        if not os.path.lexists(place):  # a file system without links
+        if not os.path.lexists(place):  # a file system without links, where the lock alone keeps others away
             unfinished.rename(place)

@@ -1,7 +1,6 @@
 """The limit in force: the one that the policy and the ledger agree on, or a later one of the owner's."""
 
 from sfumato.ledger.book import Book
-from sfumato.ledger.data_key import keyed
 from sfumato.ledger.records import Records
 from sfumato.ledger.terms import Terms
 from sfumato.ledger.wordings import ledger_differs, limit_differs
@@ -35,9 +34,7 @@ class InForce:
         with self._records.writing() as (pen, book):
             if (book.limit.delta == 0) != (self.policy.delta == 0):
                 raise ledger_differs("delta", str(book.limit.delta), str(self.policy.delta))
-            said = as_said(self.policy)
-            mark = _mark(self._records.key, book.seq + 1, book.hash, said)
-            pen.append("limit", {"when": when, "mark": mark, **said})
+            pen.append("limit", {"when": when, **as_said(self.policy)})
 
     def _is_agreed(self, book: Book) -> bool:
         """Once both agreed, only a marked change is followed, also one back to what the policy says."""
@@ -49,15 +46,8 @@ class InForce:
         return agreed
 
     def _is_marked(self, book: Book) -> bool:
-        """The mark is of this place in the chain: none can be copied from elsewhere."""
-        seq = book.limit_at
-        found = self._records.proven(book, seq).content.get("mark")
-        return found == _mark(self._records.key, seq, book.hash_at(seq - 1), as_said(book.limit))
+        return self._records.marks(book, self._records.proven(book, book.limit_at))
 
 
 def as_said(limit: Budget) -> dict[str, str]:
     return {"epsilon": str(limit.epsilon), "delta": str(limit.delta)}
-
-
-def _mark(key: bytes, seq: int, before: str, said: dict[str, str]) -> str:
-    return keyed(key, "limit", seq, before, said["epsilon"], said["delta"])

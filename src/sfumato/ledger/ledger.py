@@ -10,37 +10,24 @@ from typing import Any
 from sfumato.errors import EngineFailed
 from sfumato.kernel.cost import Cost
 from sfumato.kernel.gate import Receipt, Release
-from sfumato.kernel.shape import fits
 from sfumato.ledger.admission import admit, exceeded, is_within
 from sfumato.ledger.balance import Balance, balance_of
 from sfumato.ledger.book import MOST_RESUMED, Book, demand, whose
-from sfumato.ledger.data_key import keyed
+from sfumato.ledger.bought import OTHERWISE, Bought, fit
 from sfumato.ledger.entry import Entry
 from sfumato.ledger.history import Charge, Line, line_of
 from sfumato.ledger.in_force import InForce, as_said
 from sfumato.ledger.listing import History
-from sfumato.ledger.payment import Draw, Payment, Sealed, Sealing, Stored
+from sfumato.ledger.payment import Draw, Payment, Sealed, Sealing, Stored, demand_answerable
 from sfumato.ledger.pen import Pen
 from sfumato.ledger.records import Records
-from sfumato.ledger.releases import kept_failure, kept_releases, kept_when, written
+from sfumato.ledger.releases import written
 from sfumato.ledger.terms import Terms
-from sfumato.ledger.wordings import (
-    envelope_empty,
-    envelope_of_other_data,
-    interrupted_too_often,
-    ledger_differs,
-    no_receipt,
-    not_an_envelope,
-    request_conflict,
-    request_of_before,
-)
+from sfumato.ledger.wordings import envelope_empty, interrupted_too_often, ledger_differs, no_receipt
 from sfumato.plan.nodes import PLAN_LANGUAGE
 from sfumato.schema.budget import Budget
 from sfumato.schema.given import check_analyst
 from sfumato.schema.table import Schema
-
-OTHERWISE = "was paid for something else than it names"
-MISSHAPEN = "keeps an answer of another shape than was paid for"
 
 
 class Ledger:
@@ -58,6 +45,7 @@ class Ledger:
         self.records = Records(path, anchor, lambda pen: pen.append("open", said))
         self._in_force = InForce(self.records, budget)
         self._history = History()
+        self._bought = Bought(self.records)
         try:
             self._compare(described)
         except BaseException:
@@ -76,12 +64,15 @@ class Ledger:
 
     def found(self, paid: Payment | Draw) -> Stored | None:
         """What was bought before and answered, or its failure: nothing is written, and no engine is needed."""
-        with self.records.checking() as book:
-            known = self._known(book, paid)
-            bought = None if known is None else self._bought(book, known, paid)
-        if bought is not None:
-            self.records.cover()  # before it is shown, as when it was kept
-        return bought
+
+        def find(book: Book) -> Stored | EngineFailed | None:
+            known = self._bought.known(book, paid)
+            return None if known is None else self._bought.kept(book, known, paid)
+
+        found = self.records.shown(find)
+        if isinstance(found, EngineFailed):
+            raise found
+        return found
 
     def charge(self, payment: Payment) -> Receipt | Stored:
         """A receipt for a new charge, or what an earlier one bought.
@@ -92,22 +83,19 @@ class Ledger:
         one that was interrupted is resumed three times at most: each try tells how long it takes.
         """
         with self.records.writing() as (pen, book):
-            known = self._known(book, payment)
-            if known is not None:
-                return self._bought(book, known, payment) or self._resumed(book, known, payment)
-            payment.demand_allowed()
-            entry = self._charged(pen, book, payment, payment.said())
-        return _receipt(entry.seq, payment)
+            repeated = self._repeated(book, payment)
+            if repeated is None:
+                demand_answerable(payment, book.described)
+                entry = self._charged(pen, book, payment, payment.said())
+        if isinstance(repeated, EngineFailed):
+            raise repeated  # covered by now, as everything that is shown
+        return _receipt(entry.seq, payment) if repeated is None else repeated
 
     def seal(self, sealing: Sealing) -> Sealed:
         """An envelope: a charge for a purpose, of which draws take their parts. The same purpose again is the same."""
         with self.records.writing() as (pen, book):
-            known = self._known(book, sealing)
-            entry = (
-                self._charged(pen, book, sealing, sealing.said(self.records.key, secrets.token_hex(16)))
-                if known is None
-                else self.records.proven(book, known)
-            )
+            said = sealing.said(self.records.key, secrets.token_hex(16))
+            entry = self._bought.known(book, sealing) or self._charged(pen, book, sealing, said)
             demand(sealing.was_paid_by(entry), entry.seq, OTHERWISE)
             self._demand_within(book, sealing)
         return Sealed(entry.seq, sealing.cost, entry.content["seed"])
@@ -120,34 +108,23 @@ class Ledger:
         Proof: docs/proofs/composition.md, "Filters": draws are chosen with the answers before them in mind.
         """
         with self.records.writing() as (pen, book):
-            envelope = book.envelopes.get(draw.envelope)
-            if envelope is None or envelope.analyst != draw.analyst:
-                raise not_an_envelope(draw.envelope)
-            sealed = self.records.proven(book, draw.envelope).content
-            if sealed["data"] != keyed(self.records.key, "data", draw.version):
-                raise envelope_of_other_data(draw.envelope)
-            known = self._known(book, draw)
-            if known is not None:
-                return self._bought(book, known, draw) or self._resumed(book, known, draw)
-            self._demand_within(book, draw)
-            used, delta_used = envelope.used + draw.cost.amount, envelope.delta_used + draw.cost.delta
-            if used > envelope.amount or delta_used > envelope.delta or draw.cost.currency != sealed["currency"]:
-                raise envelope_empty(draw.envelope)
-            draw.demand_allowed()
-            said = {"when": now(), **draw.said(), "used": str(used), "delta_used": str(delta_used)}
-            entry = pen.append("draw", said, analyst=draw.analyst, question=draw.name, charge=draw.envelope)
-        return _receipt(entry.seq, draw)
+            repeated = self._repeated(book, draw)
+            if repeated is None:
+                entry = self._drawn(pen, book, draw)
+        if isinstance(repeated, EngineFailed):
+            raise repeated
+        return _receipt(entry.seq, draw) if repeated is None else repeated
 
     def store(self, paid: Payment | Draw, releases: Sequence[Release]) -> tuple[Release, ...]:
         """Keep releases for ever; if their charge has some already, those are the answer and these are forgotten."""
         charge = releases[0].entry
         with self.records.writing() as (pen, book):
             _demand_paid(book, charge)
-            if charge in book.releases:
-                return self._kept(book, charge, paid).releases
-            demand(_fit(releases, paid), charge, "would keep an answer of another shape than was paid for")
-            pen.append("release", {"when": now(), **written(releases)}, charge=charge)
-        return tuple(releases)
+            kept = self._bought.kept_for(book, charge, paid)
+            if not isinstance(kept, Stored):
+                demand(fit(releases, paid), charge, "would keep an answer of another shape than was paid for")
+                pen.append("release", {"when": now(), **written(releases)}, charge=charge)
+        return kept.releases if isinstance(kept, Stored) else tuple(releases)
 
     def fail(self, charge: int, failure: EngineFailed) -> None:
         """Keep that the engine failed, in the words that were shown, which are the same for all data."""
@@ -167,7 +144,9 @@ class Ledger:
             else:
                 pen.append("failure", _told(interrupted_too_often(MOST_RESUMED)), charge=charge)
 
-    # ---- to be read
+    # ---- to be read: `found`, `charge`, `draw`, `store` and `recall` alone show what depends on the data, and all of
+    # it is covered by the anchor before. What follows from charges and limits alone may be shown uncovered: whoever
+    # takes such an entry out again has seen nothing that was drawn for it.
 
     def terms(self) -> Terms:
         """What plans are made with: the currency, and what a spend is worth in it."""
@@ -182,25 +161,32 @@ class Ledger:
     def history(self, analyst: str | None = None) -> list[Charge]:
         """One entry per charge, oldest first: those of one analyst, or for the owner all.
 
-        Every hash was checked when this process first read the entry; `verify` reads all of them again.
+        Every hash was checked when this process first read the entry; `verify` reads all of them again. A line says
+        what was asked and paid, not whether it was answered: it need not be covered.
         """
         with self.records.checking() as book:
             lines = self._history.lines(book, self.records.chain.entries)
             return [line for line in lines if analyst in (None, line.analyst)]
 
     def recall(self, charge: int, analyst: str) -> tuple[Entry, Stored]:
-        """A charge of this analyst and what was kept for it, or its failure."""
-        with self.records.checking() as book:
-            found = self.records.proven(book, charge) if charge in book.paid else None
-            if found is None or (found.kind, found.analyst) != ("charge", analyst) or charge not in book.releases:
-                if found is not None and found.analyst == analyst and charge in book.failures:
-                    raise kept_failure(self.records.proven(book, book.failures[charge]))
-                raise no_receipt()
-            kept = self.records.proven(book, book.releases[charge])
-            return found, Stored(kept_releases(kept), kept_when(kept))
+        """A charge of this analyst and what was kept for it, or its failure.
+
+        A charge and an answer that somebody without the key made up together are shown by their number, as those of
+        0.1.0 are; no question finds them.
+        """
+        shown = self.records.shown(lambda book: self._bought.recalled(book, charge, analyst))
+        if shown is None:
+            raise no_receipt()
+        found, kept = shown
+        if isinstance(kept, EngineFailed):
+            raise kept
+        return found, kept
 
     def lines(self) -> list[Line]:
-        """One line per entry, of all kinds, oldest first, for the owner. Every hash is checked."""
+        """One line per entry, of all kinds, oldest first. Every hash is checked.
+
+        It tells which charges failed, covered or not: it is for the owner, who may see the data.
+        """
         lines: list[Line] = []
         self.records.anew(lambda entry: lines.append(line_of(entry)))
         return lines
@@ -237,35 +223,28 @@ class Ledger:
             "charge", {"when": now(), **said, **sums}, analyst=analyst, question=question, request=paid.request
         )
 
-    def _known(self, book: Book, paid: Payment | Draw | Sealing) -> int | None:
-        """The charge or draw that this one repeats. One of 0.1.0 is never taken for it."""
-        if isinstance(paid, Draw):
-            return book.draws.get((paid.envelope, paid.name))
-        question = paid.name(self.records.key)
-        if paid.request is not None:
-            same_request = book.requests.get((paid.analyst, paid.request))
-            if same_request is not None:
-                if same_request.old:
-                    raise request_of_before(paid.request, same_request.seq)
-                if same_request.question != question:
-                    raise request_conflict(paid.request)
-                return same_request.seq
-        return None if paid.fresh else book.questions.get((paid.analyst, question))
+    def _drawn(self, pen: Pen, book: Book, draw: Draw) -> Entry:
+        """A new draw, if what is left in its envelope allows it. Needs: an envelope of this analyst's, of this data."""
+        self._demand_within(book, draw)
+        envelope, terms = book.envelopes[draw.envelope], self._in_force.terms(book)
+        used, delta_used = envelope.with_draw(draw.cost.amount, draw.cost.delta)
+        if used > envelope.amount or delta_used > envelope.delta or draw.cost.currency != terms.currency:
+            raise envelope_empty(draw.envelope)
+        demand_answerable(draw, book.described)
+        said = {"when": now(), **draw.said(), "used": str(used), "delta_used": str(delta_used)}
+        return pen.append("draw", said, analyst=draw.analyst, question=draw.name, charge=draw.envelope)
 
-    def _bought(self, book: Book, known: int, paid: Payment | Draw) -> Stored | None:
-        """What was kept for a charge found under the payment's name: an entry may have been written by anybody."""
-        demand(paid.was_paid_by(self.records.proven(book, known)), known, OTHERWISE)
-        if known in book.releases:
-            return self._kept(book, known, paid)
-        if known in book.failures:
-            raise kept_failure(self.records.proven(book, book.failures[known]))
-        return None
-
-    def _resumed(self, book: Book, known: int, paid: Payment | Draw) -> Receipt:
-        """Nothing was kept, so nothing was shown."""
+    def _repeated(self, book: Book, paid: Payment | Draw) -> Stored | EngineFailed | Receipt | None:
+        """What this one repeats has bought; or its receipt, where nothing was kept and so nothing was shown."""
+        known = self._bought.known(book, paid)
+        if known is None:
+            return None
+        kept = self._bought.kept(book, known, paid)
+        if kept is not None:
+            return kept
         self._demand_within(book, paid)
-        paid.demand_allowed()
-        return _receipt(known, paid)
+        demand_answerable(paid, book.described)
+        return _receipt(known.seq, paid)
 
     def _demand_within(self, book: Book, paid: Payment | Draw | Sealing) -> None:
         """What was charged before buys something now only while all charges are within the limits of now.
@@ -276,16 +255,6 @@ class Ledger:
         if not is_within(book, paid.analyst, terms):
             spend = paid.cost.amount if isinstance(paid, Draw) else paid.spend
             raise exceeded(book, terms, paid.analyst, cost=paid.cost, spend=spend)
-
-    def _kept(self, book: Book, charge: int, paid: Payment | Draw) -> Stored:
-        kept = self.records.proven(book, book.releases[charge])
-        releases = kept_releases(kept)
-        demand(_fit(releases, paid), kept.seq, MISSHAPEN)
-        return Stored(releases, kept_when(kept))
-
-
-def _fit(releases: Sequence[Release], paid: Payment | Draw) -> bool:
-    return len(releases) == len(paid.plans) and all(map(fits, releases, paid.plans))
 
 
 def _demand_paid(book: Book, charge: int) -> None:

@@ -1,13 +1,16 @@
 """What a question costs and is known by, and what an earlier charge for it bought."""
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from sfumato.errors import plan_refused
 from sfumato.kernel.certify import Certified
 from sfumato.kernel.cost import Cost
 from sfumato.kernel.gate import Release
+from sfumato.ledger.book import whose
 from sfumato.ledger.data_key import keyed
 from sfumato.ledger.entry import Entry
 from sfumato.ledger.typed import fraction
@@ -40,8 +43,9 @@ class Payment:
     request: str | None = None
 
     def __post_init__(self) -> None:
-        if not self.plans or len(self.asking.sql) != len(self.plans):
-            raise ValueError("a payment is for one plan or more, each with the question that it was made of")
+        _check(self.plans)
+        if len(self.asking.sql) != len(self.plans):
+            raise ValueError("each plan of a payment has the question that it was made of")
 
     @property
     def cost(self) -> Cost:
@@ -68,11 +72,6 @@ class Payment:
             "language": PLAN_LANGUAGE,
         }
 
-    def demand_allowed(self) -> None:
-        """Refuse what needs a mechanism that is switched off; what is stored is given out without asking."""
-        for plan in self.plans:
-            plan.demand_allowed()
-
     def was_paid_by(self, charge: Entry) -> bool:
         """Whether a charge under this question's name took what the question costs, for the same plans.
 
@@ -92,6 +91,9 @@ class Draw:
     round: int
     version: str
 
+    def __post_init__(self) -> None:
+        _check(self.plans)
+
     @property
     def cost(self) -> Cost:
         return cost_of(self.plans)
@@ -107,11 +109,6 @@ class Draw:
 
     def said(self) -> dict[str, Any]:
         return {**_said(self.plans), "language": PLAN_LANGUAGE}
-
-    def demand_allowed(self) -> None:
-        """As of a payment."""
-        for plan in self.plans:
-            plan.demand_allowed()
 
     def was_paid_by(self, draw: Entry) -> bool:
         return _paid(draw.content) == (*_price(self.cost), self.digest)
@@ -169,7 +166,27 @@ class Stored:
     when: str
 
 
+def demand_answerable(paid: Payment | Draw, described: Mapping[str, str]) -> None:
+    """Before anything new is drawn, for a new charge or an old one; what is stored is given out without asking.
+
+    Claim: every plan was certified for the table and the unit that the ledger is of, and needs no mechanism that is
+    switched off.
+    """
+    for plan in paid.plans:
+        if {"table": plan.schema.table, "unit": whose(str(plan.schema.unit))} != described:
+            raise plan_refused("it protects another unit or asks another table")
+        plan.demand_allowed()
+
+
+def _check(plans: tuple[Certified, ...]) -> None:
+    if not plans:
+        raise ValueError("nothing is paid for without a plan")
+    if len({plan.cost.currency for plan in plans}) > 1:
+        raise plan_refused("its parts are paid in different currencies")
+
+
 def cost_of(plans: tuple[Certified, ...]) -> Cost:
+    """Needs: one plan or more, all in one currency: amounts of different ones have no sum."""
     amounts, deltas = ([getattr(plan.cost, part) for plan in plans] for part in ("amount", "delta"))
     return Cost(plans[0].cost.currency, sum(amounts, Fraction(0)), sum(deltas, Fraction(0)))
 

@@ -4,7 +4,8 @@ import errno
 import os
 from pathlib import Path
 
-from sfumato.ledger.wordings import anchor_of_sqlite, ledger_behind_link, not_a_file
+from sfumato.ledger.data_key import key_place
+from sfumato.ledger.wordings import anchor_of_sqlite, ledger_behind_link, ledger_is_key, not_a_file
 from sfumato.schema.wordings import anchor_is_ledger, folder_missing, unusable_path
 
 OF_SQLITE = ("-journal", "-wal", "-shm")
@@ -29,6 +30,8 @@ def checked_anchor(path: Path, anchor: Path | None) -> Path:
     if anchor is not None and os.path.realpath(anchor) in [file + end for end in OF_SQLITE]:
         raise anchor_of_sqlite()
     place = anchor or default_anchor(Path(file))
+    if os.path.realpath(key_place(place)) == file:
+        raise ledger_is_key()
     # An anchor that is there knows more: the ledger is gone.
     if _is_missing(path.parent) and _is_missing(place):
         raise folder_missing(str(path))

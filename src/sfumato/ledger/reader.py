@@ -49,6 +49,7 @@ class Reader:
         return book
 
     def holds(self, seq: int, digest: str) -> bool:
-        """Whether the file has this entry now."""
+        """Whether the file has this entry: it was read in it, or is there now."""
         with self.chain.held():
-            return self.read().holds(seq, digest)
+            book = self._book
+            return (book is not None and book.holds(seq, digest)) or self.read().holds(seq, digest)

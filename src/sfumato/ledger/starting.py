@@ -64,7 +64,7 @@ def _start(file: Path, path: Path) -> None:
     """A new ledger is readable by its owner alone, as are SQLite's two files beside it, which get its mode."""
     unfinished = file.with_name(first_name(file) + secrets.token_hex(8))
     try:
-        _write(unfinished, image())
+        write_new(unfinished, image())
         _link(unfinished, file)
         _sync(file.parent)
     except OSError as error:
@@ -101,7 +101,8 @@ def first_name(file: Path) -> str:
     return f".sfumato-{hashlib.sha256(os.fsencode(file.name)).hexdigest()[:16]}-"
 
 
-def _write(place: Path, content: bytes) -> None:
+def write_new(place: Path, content: bytes) -> None:
+    """A file for its owner alone, with all of this in it, on the disk. Needs: a name that no file has."""
     descriptor = os.open(place, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
     try:
         while content:

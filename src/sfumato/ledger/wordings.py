@@ -113,6 +113,20 @@ def anchor_of_sqlite() -> UsageError:
     )
 
 
+def ledger_is_key() -> UsageError:
+    return UsageError(
+        "the ledger has the name of the key that lies beside its anchor.",
+        "Name another file for one of them, the anchor best on another disk.",
+    )
+
+
+def asked_meanwhile(path: str) -> LedgerDamaged:
+    return LedgerDamaged(
+        f"{path} is being written by this very thread, which was interrupted and asks again.",
+        "Nothing was written. Ask when the first question has been answered, not in a handler of signals.",
+    )
+
+
 def forked_meanwhile() -> LedgerDamaged:
     return LedgerDamaged(
         "this process was forked while it wrote to the ledger, so nothing was written.",
@@ -131,6 +145,13 @@ def key_unreadable(path: str) -> LedgerDamaged:
     return LedgerDamaged(
         f"{path} holds no key of a ledger, or cannot be read.",
         "Restore it. If it is lost, move it away: a new one is made, and answers of before are paid for again.",
+    )
+
+
+def key_for_all(path: str) -> LedgerDamaged:
+    return LedgerDamaged(
+        f"everybody on this machine may read or write the key {path}.",
+        f"Nobody but the service should (chmod 600 {path}). See who had the ledger to read meanwhile.",
     )
 
 

@@ -11,13 +11,13 @@ import numpy.typing as npt
 from sfumato.accounting.rounding import up
 from sfumato.errors import DataUnreadable
 from sfumato.kernel.entropy import Entropy
-from sfumato.local.chance import below
 from sfumato.local.estimate import Estimate
 from sfumato.local.frequency import Frequency
 from sfumato.local.mean import Mean, MeanEstimate
 from sfumato.local.oracle import checked
 from sfumato.local.scheme import VERSION, Columns, Tally, added
 from sfumato.local.wordings import attribute_missing, columns_differ, no_reports, values_unusable
+from sfumato.noise.coins import below
 
 Part = Frequency | Mean
 

@@ -1,72 +1,23 @@
-"""Coins of an exactly known probability, for arrays and for packed bits, and uniform numbers below small bounds.
+"""Sixty-four exact coins in a word, and a chance as a double for estimates. Single coins are in `noise.coins`."""
 
-A `Chance` says between which whole numbers its probability times 2^bits lies. A uniform real, known by its first bits,
-is compared with them; where these do not decide, more bits are drawn and more digits computed.
-"""
-
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from sfumato.kernel.entropy import Entropy
-from sfumato.noise.coins import Odds
+from sfumato.kernel.entropy import Entropy, Words
+from sfumato.noise.coins import WORD, Chance, Odds, decided
 
-Words = npt.NDArray[np.uint64]
-Bytes = npt.NDArray[np.uint8]
-Codes = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
-
-WORD = 64
 CHUNK = 1 << 14  # four arrays of so many words fit into the second-level cache
 DENSE_ROUNDS = 8  # bits looked at for all coins; then only words with an open coin are read on
 ROUNDS = 24
 ALL = np.uint64((1 << WORD) - 1)
 
 
-class Chance(Protocol):
-    """A probability that can be bracketed as closely as one likes."""
-
-    def bounds(self, bits: int) -> tuple[int, int]:
-        """low <= probability · 2^bits <= high."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class Ratio:
-    """A rational probability."""
-
-    probability: Fraction
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.probability <= 1:
-            raise ValueError("a probability lies between 0 and 1")
-
-    def bounds(self, bits: int) -> tuple[int, int]:
-        scaled = self.probability * (1 << bits)
-        return scaled.numerator // scaled.denominator, -(-scaled.numerator // scaled.denominator)
-
-
 def value_of(chance: Chance) -> float:
     """The probability as a double, for estimates: right to 2^-53."""
     low, high = chance.bounds(2 * WORD)
     return float(Fraction(low + high, 1 << (2 * WORD + 1)))
-
-
-def coins(chance: Chance, count: int, entropy: Entropy) -> Bools:
-    """`count` independent coins, True with exactly this probability.
-
-    Proof: docs/proofs/local-coins.md
-    """
-    words = entropy.words(count)
-    low, high = chance.bounds(WORD)
-    result: Bools = words < np.uint64(low) if low < 1 << WORD else np.ones(count, dtype=np.bool_)
-    if high > low:
-        for index in np.flatnonzero(~result & (words <= np.uint64(high - 1))):
-            result[index] = decided(chance, int(words[index]), WORD, entropy)
-    return result
 
 
 def packed_coins(chance: Chance, count: int, entropy: Entropy) -> Words:
@@ -117,37 +68,6 @@ def _compare(result: Words, undecided: Words, drawn: Words, one: bool) -> None:
         undecided &= drawn
     else:
         undecided &= ~drawn
-
-
-def decided(chance: Chance, prefix: int, bits: int, entropy: Entropy) -> bool:
-    """Whether U is below the probability, where U starts with the `bits` bits of `prefix`."""
-    while True:
-        low, high = chance.bounds(bits)
-        if prefix + 1 <= low:
-            return True
-        if prefix >= high:
-            return False
-        prefix, bits = (prefix << WORD) | entropy.below(1 << WORD), bits + WORD
-
-
-def below(bound: int, count: int, entropy: Entropy) -> Codes:
-    """`count` independent whole numbers, uniform in [0, bound).
-
-    Claim: exact (Lemire 2019): of the 2^32 values of a half word those that would favour some results are drawn again.
-    Needs: 1 <= bound <= 2^32.
-    Proof: docs/proofs/local-coins.md, "Small uniform numbers".
-    """
-    if not 1 <= bound <= 1 << 32:
-        raise ValueError("a small uniform number lies below a bound from 1 to 2^32")
-    threshold, times = np.uint64((1 << 32) % bound), np.uint64(bound)
-    product = _halves(count, entropy) * times
-    while len(beyond := np.flatnonzero((product & np.uint64(0xFFFFFFFF)) < threshold)):
-        product[beyond] = _halves(len(beyond), entropy) * times
-    return (product >> np.uint64(32)).view(np.int64)
-
-
-def _halves(count: int, entropy: Entropy) -> Words:
-    return entropy.words((count + 1) // 2).view(np.uint32)[:count].astype(np.uint64)
 
 
 def odds(weight: Fraction | int, epsilon: Fraction) -> Odds:

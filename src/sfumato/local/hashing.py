@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from sfumato.kernel.entropy import Entropy
-from sfumato.local.chance import Chance, below, coins, odds, value_of
+from sfumato.local.chance import odds, value_of
 from sfumato.local.finite_fields import Field, Numbers, sizes
 from sfumato.local.oracle import Codes, Columns, Tally, checked
+from sfumato.noise.coins import Chance, below, coins
 
 LARGEST_HISTOGRAM = 1 << 24
 PAIRS_AT_ONCE = 1 << 22

@@ -15,13 +15,13 @@ import numpy.typing as npt
 
 from sfumato.accounting.rounding import up
 from sfumato.kernel.entropy import Entropy
-from sfumato.local.chance import below
 from sfumato.local.domain import column
 from sfumato.local.estimate import Estimate
 from sfumato.local.hashing import Hashing
 from sfumato.local.oracle import Codes, checked
 from sfumato.local.scheme import VERSION, Columns, Tally
 from sfumato.local.wordings import alphabet_unusable, text_outside
+from sfumato.noise.coins import below
 from sfumato.schema.numbers import whole
 
 END = "\0"

@@ -14,8 +14,9 @@ import numpy.typing as npt
 
 from sfumato.kernel.entropy import Entropy
 from sfumato.kernel.samplers import discrete_laplace
-from sfumato.local.chance import Ratio, below, coins, odds, value_of
+from sfumato.local.chance import odds, value_of
 from sfumato.local.oracle import Codes, Columns, checked, whole_numbers
+from sfumato.noise.coins import Ratio, below, coins
 
 Floats = npt.NDArray[np.float64]
 

@@ -7,7 +7,6 @@ import numpy as np
 
 from sfumato.kernel.entropy import Entropy, SystemEntropy
 from sfumato.local import packed
-from sfumato.local.chance import below
 from sfumato.local.frequency import Frequency
 from sfumato.local.hashing import Hashing
 from sfumato.local.oracle import Columns
@@ -16,6 +15,7 @@ from sfumato.local.response import Response
 from sfumato.local.subset import Subset
 from sfumato.local.unary import Unary
 from sfumato.local.wordings import liars_wrong, protocol_unknown
+from sfumato.noise.coins import below
 
 ATTACKED = ("rr", "grr", "sue", "oue", "olh", "hadamard", "subset")
 

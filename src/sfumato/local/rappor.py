@@ -17,7 +17,7 @@ import numpy.typing as npt
 from sfumato.accounting.rounding import up
 from sfumato.kernel.entropy import Entropy
 from sfumato.local import packed
-from sfumato.local.chance import Ratio, below, odds, packed_coins, value_of
+from sfumato.local.chance import odds, packed_coins, value_of
 from sfumato.local.domain import Domain
 from sfumato.local.estimate import Estimate
 from sfumato.local.frequency import read_column
@@ -27,6 +27,7 @@ from sfumato.local.regression import regress
 from sfumato.local.scheme import VERSION, Columns, Tally, added
 from sfumato.local.unary import bit_rows
 from sfumato.local.wordings import rappor_option_wrong
+from sfumato.noise.coins import Ratio, below
 
 MOST_HASHES = 16
 DIGITS = Context(prec=60)

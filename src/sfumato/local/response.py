@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from sfumato.kernel.entropy import Entropy
-from sfumato.local.chance import Chance, Ratio, below, coins, odds, value_of
+from sfumato.local.chance import odds, value_of
 from sfumato.local.oracle import Codes, Columns, Tally, whole_numbers
+from sfumato.noise.coins import Chance, Ratio, below, coins
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,11 +11,12 @@ import numpy.typing as npt
 
 from sfumato.kernel.entropy import Entropy
 from sfumato.local import packed
-from sfumato.local.chance import Chance, below, coins, odds, stacked, value_of
+from sfumato.local.chance import odds, stacked, value_of
 from sfumato.local.oracle import Codes, Columns, Tally
 from sfumato.local.packed import Bools, Bytes
 from sfumato.local.unary import bit_rows
 from sfumato.local.wordings import report_wrong
+from sfumato.noise.coins import Chance, below, coins
 
 CHUNK = 1 << 12  # the marks of taken values stay in the second-level cache
 

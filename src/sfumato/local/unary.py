@@ -9,10 +9,11 @@ import numpy as np
 
 from sfumato.kernel.entropy import Entropy
 from sfumato.local import packed
-from sfumato.local.chance import Chance, Ratio, coins, odds, packed_coins, value_of
+from sfumato.local.chance import odds, packed_coins, value_of
 from sfumato.local.oracle import Codes, Columns, Tally, checked
 from sfumato.local.packed import Bytes
 from sfumato.local.wordings import report_wrong
+from sfumato.noise.coins import Chance, Ratio, coins
 
 HEX = frozenset("0123456789abcdef")
 

@@ -10,7 +10,7 @@ import numpy as np
 from sfumato.kernel.entropy import Entropy, SystemEntropy
 from sfumato.kernel.mechanisms.choice import PermuteAndFlip, Scores
 from sfumato.kernel.mechanisms.protocol import Event
-from sfumato.noise.selection import Candidate, ScoreList, _flag, _scores
+from sfumato.noise.selection import Candidate, ScoreList, _chosen, _flag, _scores
 from sfumato.schema.numbers import GivenNumber, exact_positive, whole
 
 
@@ -101,8 +101,7 @@ def noisy_max(
     """
     exact, change = _scores(candidates, scores, sensitivity)
     choice = NoisyMax(exact_positive(epsilon, "epsilon"), change, _flag(monotone))
-    with np.errstate(over="ignore"):  # a gap beyond the largest double has weight 0, which is what infinity gives
-        return candidates[choice.draw(exact, SystemEntropy() if entropy is None else entropy)]
+    return _chosen(candidates, exact, choice, entropy)
 
 
 def top_k(
@@ -124,5 +123,5 @@ def top_k(
     exact, change = _scores(candidates, scores, sensitivity)
     picks = whole(k, "k", least=1, most=len(candidates))
     choice = TopK(exact_positive(epsilon, "epsilon"), change, picks, _flag(monotone))
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore"):  # as in `_chosen`
         return [candidates[place] for place in choice.draw(exact, SystemEntropy() if entropy is None else entropy)]

@@ -190,25 +190,26 @@ def _values_of(value: Expression, schema: Schema) -> CountValues | Histogram:
 
 def _ends(value: Expression, text: str, schema: Schema) -> tuple[bool, Fraction, Fraction]:
     """Where a line of cells begins and ends, so that a whole number lies in the middle of its cell."""
-    found = value_range(value, text, schema)
-    if found.bounds is None:
-        raise _unbounded_reason(value, text, schema)
-    lower, upper = found.bounds
-    if max(abs(lower), abs(upper)) > WIDEST:
-        raise bounds_too_wide(text)
+    whole, lower, upper = _bounded(value, text, schema)
     if lower == upper:
         raise not_supported(text, "It is the same whatever the data is; ask about a column.")
-    half = Fraction(1, 2) if found.whole else Fraction(0)
+    half = Fraction(1, 2) if whole else Fraction(0)
     if not all(fits_double(size) for size in (lower - half, upper + half, (upper - lower) / LARGEST_GRID)):
         raise not_supported(text, "Its values are too small for cells; use larger factors.")
-    return found.whole, lower - half, upper + half
+    return whole, lower - half, upper + half
 
 
 def lattice_of(value: Expression, text: str, schema: Schema) -> Lattice:
+    whole, lower, upper = _bounded(value, text, schema)
+    return Lattice.covering(lower, upper, whole=whole)
+
+
+def _bounded(value: Expression, text: str, schema: Schema) -> tuple[bool, Fraction, Fraction]:
+    """Whether the values are whole, and between which bounds they lie; refused where these are unknown or too wide."""
     found = value_range(value, text, schema)
     if found.bounds is None:
         raise _unbounded_reason(value, text, schema)
     lower, upper = found.bounds
     if max(abs(lower), abs(upper)) > WIDEST:
         raise bounds_too_wide(text)
-    return Lattice.covering(lower, upper, whole=found.whole)
+    return found.whole, lower, upper

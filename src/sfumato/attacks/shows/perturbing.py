@@ -60,6 +60,11 @@ class Rows:
         return [float(each) for each in np.where(width > 0, deviation, 1.0)]
 
 
+def _turned(name: str, says: str, rows: Rows, attack: Attack) -> Demonstration:
+    turned = rotation(rows.true, rows.columns, seed=rows.scene.seed)
+    return _shown(name, says, rows, attack, "rotation", turned, rows.private())
+
+
 def _shown(
     name: str, says: str, rows: Rows, attack: Attack, method: str, perturbed: AnonymisedTable, private: Floats
 ) -> Demonstration:
@@ -90,15 +95,7 @@ def show_known_sample(scene: Scene) -> Demonstration:
         )
 
     says = f"{len(known)} people are known, and where they stand in the release; that turns all others back."
-    return _shown(
-        "known_sample",
-        says,
-        rows,
-        attack,
-        "rotation",
-        rotation(rows.true, rows.columns, seed=scene.seed),
-        rows.private(),
-    )
+    return _turned("known_sample", says, rows, attack)
 
 
 def show_known_distribution(scene: Scene) -> Demonstration:
@@ -115,15 +112,7 @@ def show_known_distribution(scene: Scene) -> Demonstration:
         )
 
     says = "Nobody in the release is known; other people of the same kind are, and their axes are matched."
-    return _shown(
-        "known_distribution",
-        says,
-        rows,
-        attack,
-        "rotation",
-        rotation(rows.true, rows.columns, seed=scene.seed),
-        rows.private(),
-    )
+    return _turned("known_distribution", says, rows, attack)
 
 
 def show_denoise_additive(scene: Scene) -> Demonstration:

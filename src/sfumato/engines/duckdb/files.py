@@ -1,9 +1,12 @@
 """Files on disk: what kind they are, what names their state, which file a directory may hold."""
 
 import csv
+import gzip
 import hashlib
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 from sfumato.engines.wordings import folder_changed, folder_empty, folder_linked, folder_nested, kind_unknown
 from sfumato.errors import file_missing, file_unreadable
@@ -14,6 +17,9 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 KINDS = {
     ".csv": "csv",
     ".tsv": "csv",
+    ".csv.gz": "csv",
+    ".tsv.gz": "csv",
+    ".json": "json",
     ".jsonl": "json",
     ".ndjson": "json",
     ".parquet": "parquet",
@@ -22,14 +28,30 @@ KINDS = {
     ".sqlite": "sqlite",
     ".sqlite3": "sqlite",
 }
+COMPRESSED = ".gz"
 SQLITE_BEGINS = b"SQLite format 3\0"
+
+
+def ending(path: Path) -> str:
+    """What the name says of a file: its suffix, and before .gz the one that stands there."""
+    suffix = path.suffix.lower()
+    return Path(path.stem).suffix.lower() + suffix if suffix == COMPRESSED else suffix
+
+
+def is_compressed(path: Path) -> bool:
+    return ending(path).endswith(COMPRESSED)
+
+
+def compression(path: Path) -> str:
+    """For DuckDB, so that it does not guess."""
+    return "'gzip'" if is_compressed(path) else "'none'"
 
 
 def source_kind(path: Path) -> str:
     """What a path holds, by its name; a .db may be of either database, and says which in its first bytes."""
     if any(sign in str(path) for sign in WILDCARDS):
         raise file_unreadable(path.name, "its path holds *, ? or [, which would be read as a pattern")
-    kind = KINDS.get(path.suffix.lower())
+    kind = KINDS.get(ending(path))
     if path.is_dir() and kind in (None, "parquet"):
         return "directory"
     if not path.is_file():
@@ -109,13 +131,15 @@ def listing(path: Path) -> tuple[Path, ...]:
 def header(path: Path) -> tuple[str, list[str]]:
     """The separator and the column names, from the first line alone: no row can change how the file is read."""
     try:
-        with path.open(encoding="utf-8-sig", newline="") as lines:
+        with _lines(path) as lines:
             first = lines.readline()
-            separator = max(SEPARATORS, key=first.count)
+            separator = separator_of(first)
             lines.seek(0)
             names = next(csv.reader(lines, delimiter=separator), [])
     except (UnicodeDecodeError, csv.Error):
         raise file_unreadable(path.name, "it is not valid UTF-8") from None
+    except (gzip.BadGzipFile, EOFError, zlib.error):
+        raise file_unreadable(path.name, "it is damaged or not compressed by gzip") from None
     if len({name.casefold() for name in names}) < len(names):
         raise file_unreadable(path.name, "two columns have the same name")
     return separator, names
@@ -124,7 +148,17 @@ def header(path: Path) -> tuple[str, list[str]]:
 def rows_by_quotes(path: Path, separator: str) -> int | None:
     """How many rows follow the header, empty lines aside, as Python counts them; None where a quote stays open."""
     try:
-        with path.open(encoding="utf-8-sig", newline="") as lines:
+        with _lines(path) as lines:
             return sum(1 for row in csv.reader(lines, delimiter=separator, strict=True) if row) - 1
-    except (UnicodeDecodeError, csv.Error):
+    except (UnicodeDecodeError, csv.Error, gzip.BadGzipFile, EOFError, zlib.error):
         return None
+
+
+def separator_of(first: str) -> str:
+    """The one that the first line holds most often."""
+    return max(SEPARATORS, key=first.count)
+
+
+def _lines(path: Path) -> IO[str]:
+    opened = gzip.open if is_compressed(path) else open
+    return opened(path, "rt", encoding="utf-8-sig", newline="")

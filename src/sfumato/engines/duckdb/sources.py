@@ -10,6 +10,8 @@ from sfumato.engines.duckdb.canonical import declared_columns, id_of_unit
 from sfumato.engines.duckdb.files import (
     BYTE_ORDER_MARK,
     beginning,
+    compression,
+    ending,
     folder,
     header,
     one_file,
@@ -21,7 +23,7 @@ from sfumato.engines.duckdb.frames import typed, unlike_any
 from sfumato.engines.duckdb.in_place import ATTACHED, Scanned, attach, duckdb_file, parquet_files, reading, same_columns
 from sfumato.engines.duckdb.tables import Connection, Copied, create, fingerprint, unreadable
 from sfumato.engines.sql.phrases import quoted, text
-from sfumato.engines.wordings import column_computed, names_alike, source_table_unwanted
+from sfumato.engines.wordings import column_computed, names_alike, one_array, source_table_unwanted
 from sfumato.errors import column_absent, file_unreadable
 from sfumato.schema.table import Schema
 
@@ -65,7 +67,8 @@ def _csv(connection: Connection, path: Path, schema: Schema) -> Copied:
         connection.execute(
             f"CREATE OR REPLACE TABLE {RAW} AS SELECT * FROM read_csv({text(str(path))}, auto_detect = false, "
             f"header = true, delim = {text(separator)}, quote = '\"', escape = '\"', columns = {{{columns}}}, "
-            f"strict_mode = true, null_padding = false, ignore_errors = false, parallel = {how})"
+            f"strict_mode = true, null_padding = false, ignore_errors = false, parallel = {how}, "
+            f"compression = {compression(path)})"
         )
 
     if names:
@@ -89,8 +92,7 @@ def _csv(connection: Connection, path: Path, schema: Schema) -> Copied:
 
 def _json(connection: Connection, path: Path, schema: Schema) -> Copied:
     """Each line for itself: a line that is no object is a row of NULLs, a field that an object lacks is NULL."""
-    if beginning(path, len(BYTE_ORDER_MARK)) == BYTE_ORDER_MARK:
-        raise file_unreadable(path.name, "it begins with a byte order mark")
+    _check_lines(path)
     names = list(declared_columns(schema))
     for name in names:
         if sum(name.casefold() == other.casefold() for other in names) > 1:
@@ -102,6 +104,15 @@ def _json(connection: Connection, path: Path, schema: Schema) -> Copied:
     )
     create(connection, "TABLE", relation, schema, path.name)
     return Copied(state(path))
+
+
+def _check_lines(path: Path) -> None:
+    """Refuse what would be read as lines that are no objects. A .json file may be one array; others say lines."""
+    begins = beginning(path, 1 << 10)
+    if begins.startswith(BYTE_ORDER_MARK):
+        raise file_unreadable(path.name, "it begins with a byte order mark")
+    if ending(path) == ".json" and begins.lstrip().startswith(b"["):
+        raise one_array(path.name)
 
 
 def _sqlite(connection: Connection, path: Path, schema: Schema, source_table: str | None) -> Copied:
@@ -145,8 +156,10 @@ def describe(path: Path, source_table: str | None = None) -> dict[str, str]:
                     separator, names = header(path)
                     if not any(names):
                         raise file_unreadable(path.name, "its first line names no column")
-                    relation = f"read_csv({place}, header = true, delim = {text(separator)})"
+                    how = f"header = true, delim = {text(separator)}, compression = {compression(path)}"
+                    relation = f"read_csv({place}, {how})"
                 case "json":
+                    _check_lines(path)
                     relation = (
                         f"read_json({place}, format = 'newline_delimited', ignore_errors = true, records = true, "
                         "map_inference_threshold = -1)"
