@@ -23,20 +23,9 @@ from sfumato.schema.unit import Person, Row
 from tests.contract import check_engine
 from tests.contract.check_engine import STATE, STATE_AFTER, STATE_BEFORE, Candidate, Change, changed, integers
 from tests.contract.engines import ENGINES, DuckDB, DuckDBInPlace
-from tests.contract.random_plans import (
-    AGGREGATES,
-    COLUMNS,
-    KEYS,
-    REPEATABLE,
-    UNIT_ID,
-    crowded_tables,
-    frame_of,
-    groups_of_each_person,
-    plans,
-    rows_of,
-    schema_for,
-    tables,
-)
+from tests.contract.everything import AGGREGATES
+from tests.contract.random_plans import KEYS, REPEATABLE, groups_of_each_person, plans, schema_for
+from tests.contract.random_tables import COLUMNS, UNIT_ID, crowded_tables, frame_of, rows_of, tables
 from tests.contract.wrong_leaves import wrong
 from tests.engines.brute_force import Shape, twin, worst_of_every_table
 from tests.reference import evaluate
