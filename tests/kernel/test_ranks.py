@@ -18,6 +18,7 @@ from sfumato.kernel.mechanisms.ranks import RankChoice
 from sfumato.kernel.widths import RankWidths
 from tests.entropy import SeededEntropy
 from tests.kernel.laws import PRECISE, chi_square, decimal, exp_minus, mutant
+from tests.marks import one_in
 
 F = Fraction
 HALF = F(1, 2)
@@ -147,7 +148,7 @@ CASES = [
 
 
 @pytest.mark.usefixtures("coarse")
-@pytest.mark.parametrize(("levels", "counts", "rows"), CASES)
+@pytest.mark.parametrize(("levels", "counts", "rows"), one_in(2, CASES))
 def test_draws_follow_the_law(levels: tuple[Fraction, ...], counts: Histogram, rows: int) -> None:
     draws = 4_000
     mechanism = choice(levels, len(counts), rows, epsilon=3, bar=3)
@@ -388,7 +389,7 @@ def flipped(levels: tuple[Fraction, ...], size: int, rows: int, module: Any = ra
 
 
 @pytest.mark.usefixtures("coarse")
-@pytest.mark.parametrize(("levels", "counts", "rows"), [case for case in CASES if len(case[0]) == 1])
+@pytest.mark.parametrize(("levels", "counts", "rows"), one_in(2, (case for case in CASES if len(case[0]) == 1)))
 def test_flipped_draws_follow_their_law(levels: tuple[Fraction, ...], counts: Histogram, rows: int) -> None:
     mechanism, entropy = flipped(levels, len(counts), rows), SeededEntropy(f"flip {levels} {counts}")
     expected = flipped_law(mechanism, counts)

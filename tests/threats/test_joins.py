@@ -30,6 +30,7 @@ from tests.emitter import arrange, emit, sql_of
 from tests.engines import several
 from tests.engines.brute_force import twin
 from tests.engines.several import NAN, PEOPLE, VISITS, frame, schema_of
+from tests.marks import few
 from tests.reference import evaluate
 
 UNIT = sf.Person("who", 3, 2)
@@ -72,6 +73,8 @@ def bounds(plan: Plan) -> list[int]:
 
 # ---- every small pair of tables
 
+REACHED = ("on the unit", "looked up after the join", "a person", "two of a person")
+
 
 def choices(name: str, most: int) -> Iterator[list[dict[str, Any]]]:
     for size in range(most + 1):
@@ -107,7 +110,7 @@ def worst(source: Source, emitter: Any, lookup: Sequence[dict[str, Any]] = sever
     return [int(change) for change in changes.sum(axis=1).max(axis=0)]
 
 
-@pytest.mark.parametrize("name", SOURCES)
+@pytest.mark.parametrize("name", few(SOURCES, REACHED.__contains__))
 def test_one_person_moves_no_answer_further_than_certified(name: str) -> None:
     claimed, found = bounds(plan_about(SOURCES[name])), worst(SOURCES[name], emit)
     assert all(change <= bound for change, bound in zip(found, claimed, strict=True))
@@ -175,9 +178,12 @@ def test_a_key_that_a_lookup_repeats_multiplies_no_row(inner: bool) -> None:
     source = replace(SOURCES["looked up"], inner=inner)
     assert worst_row(source, emit) == 1
     assert worst_row(source, twin(UNGROUPED)) > 1
-    for name in LOOKED_UP:
-        claimed, found = bounds(plan_about(SOURCES[name])), worst(SOURCES[name], emit, REPEATED)
-        assert all(change <= bound for change, bound in zip(found, claimed, strict=True))
+
+
+@pytest.mark.parametrize("name", LOOKED_UP)
+def test_a_key_that_a_lookup_repeats_moves_no_answer_further_than_certified(name: str) -> None:
+    claimed, found = bounds(plan_about(SOURCES[name])), worst(SOURCES[name], emit, REPEATED)
+    assert all(change <= bound for change, bound in zip(found, claimed, strict=True))
 
 
 def test_rows_of_a_repeated_key_are_one_row_in_the_reference_too() -> None:
