@@ -19,4 +19,4 @@ def one_in(many: int, cases: Iterable[Any]) -> list[Any]:
 
 
 def _parts(case: Any) -> tuple[Any, ...]:
-    return case if isinstance(case, tuple) else (case,)
+    return case if type(case) is tuple else (case,)

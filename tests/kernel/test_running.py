@@ -81,6 +81,7 @@ def errors(measured: np.ndarray[Any, Any], sensitivity: float) -> tuple[float, f
     return float(np.sqrt((deviations**2).mean())), float(deviations.max())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "size", "middling", "largest"),
     [
@@ -100,6 +101,7 @@ def test_error_of_runningrunning_totals(kind: Any, size: int, middling: float, l
     assert rebuilt.max() == pytest.approx(found[1], rel=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("size", "blocks", "middling", "largest"),
     [
