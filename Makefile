@@ -8,8 +8,10 @@ INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 PEERS := $(VENV)/.peers
 TABLES := $(VENV)/.tables
 WORKERS ?= 2
+# Tests of a file are unequal: who is done early takes over.
+PYTEST = $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
-.PHONY: help demo test coverage quick lint bench audit mutants docs wheel venv lock clean
+.PHONY: help demo test exhaustive coverage quick lint bench audit mutants docs wheel venv lock clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -31,19 +33,23 @@ $(STAMP): locks/dev.lock $(CORE)
 demo: $(CORE)  ## a tour: a census town, two attacks, the private answers, a report
 	$(BIN)/sfumato demo
 
-test: venv $(TABLES)  ## all tests
+test: venv $(TABLES)  ## all tests but the exhaustive ones (eight minutes on two cores)
 	@sh tests/system-packages
-	$(BIN)/python -m pytest -n $(WORKERS)
+	$(PYTEST) -m "not exhaustive"
 
-coverage: venv $(TABLES)  ## all tests once more, with the branch coverage of the trusted ring (must be 100 %)
+exhaustive: venv $(TABLES)  ## the tests that make test leaves out: the same checks over every subject, size and seed
+	@sh tests/system-packages
+	$(PYTEST) -m "exhaustive"
+
+coverage: venv $(TABLES)  ## all tests, the exhaustive ones too, with the branch coverage of the trusted ring (must be 100 %)
 	@sh tests/system-packages
 	$(BIN)/python -m coverage erase
-	$(BIN)/python -m coverage run -m pytest -n $(WORKERS)
+	$(BIN)/python -m coverage run -m pytest -n $(WORKERS) --dist worksteal
 	$(BIN)/python -m coverage combine --quiet
 	$(BIN)/python -m coverage report --fail-under=100
 
-quick: venv $(TABLES)  ## the tests that take seconds
-	$(BIN)/python -m pytest -q -n $(WORKERS) -m "not slow"
+quick: venv $(TABLES)  ## the tests of what a question passes through (a minute)
+	$(PYTEST) -q -m "not slow and not exhaustive"
 
 lint: venv  ## style, types, layers
 	$(BIN)/ruff check .

@@ -1,4 +1,4 @@
-"""A small crowd that many tests ask about, as a table, behind a session, and as a policy file."""
+"""What `make quick` leaves out; and a small crowd that many tests ask about, as a table, in a session, as a file."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -15,6 +15,28 @@ from sfumato.cli.main import run
 # The same examples in every run, however slow the machine.
 settings.register_profile("steady", deadline=None, derandomize=True)
 settings.load_profile("steady")
+
+TESTS = Path(__file__).parent
+# What a question passes through. Everything else is slow, and `-m "not slow…"` does not even collect it.
+QUICK = {"architecture", "plan", "schema", "kernel", "query", "ledger", "answers", "session", "museum"}
+
+
+def _is_quick(path: Path) -> bool:
+    return path == TESTS or path.relative_to(TESTS).parts[0] in QUICK
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """None leaves it to the others."""
+    wanted = str(config.getoption("markexpr"))
+    inside = collection_path.is_relative_to(TESTS)
+    return True if inside and wanted.startswith("not slow") and not _is_quick(collection_path) else None
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if not _is_quick(item.path):
+            item.add_marker("slow")
+
 
 POLICY = """
 [data]

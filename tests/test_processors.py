@@ -46,7 +46,7 @@ def run(environment: dict[str, str], *arguments: str) -> "subprocess.CompletedPr
     )
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_bounds_and_margins_hold_without_vector_instructions() -> None:
     plain = {"NPY_DISABLE_CPU_FEATURES": " ".join(CHOSEN), "OPENBLAS_CORETYPE": "Prescott", "OPENBLAS_NUM_THREADS": "1"}
     done = run(plain, *SENSITIVE)

@@ -18,6 +18,7 @@ from sfumato.accounting.events import plan
 from sfumato.accounting.losses import losses
 from sfumato.accounting.pld import delta_of
 from tests.accounting.peer import COUNT, LONGEST, SEQUENCES, adaptive, peer_epsilon, peer_law
+from tests.marks import one_in
 
 FIRST = 1000  # seeds apart from those whose numbers are kept in sequences.json
 STEP = 1e-3  # of the peer's grid: coarse, and coarser for long sequences, because it must be quick
@@ -50,8 +51,7 @@ def peer(seed: int) -> tuple[float, float]:
 # ---- two hundred sequences that an analyst could have chosen
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("part", range(PARTS))
+@pytest.mark.parametrize("part", one_in(5, range(PARTS)))
 def test_l9_the_report_lies_between_the_peers_estimates_and_grows(part: int) -> None:
     for seed in range(FIRST + part, FIRST + COUNT, PARTS):
         case = adaptive(seed)

@@ -165,6 +165,7 @@ def simulated(column: str, budget: sf.Budget, *, size: int) -> tuple[Intervals, 
     return answered(walked, list(drawn.values)).interval(0.95), truth
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("column", ["age", "income", "debt"])
 @CURRENCIES
 def test_95_percent_of_the_error_bars_hold_the_truth(column: str, budget: sf.Budget) -> None:
@@ -177,6 +178,7 @@ def test_95_percent_of_the_error_bars_hold_the_truth(column: str, budget: sf.Bud
     assert all(share < 0.94 for share in narrow.values()), narrow
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("column", ["age", "income"])
 @CURRENCIES
 def test_error_bars_of_averages_of_small_groups_are_rather_too_wide(column: str, budget: sf.Budget) -> None:

@@ -76,6 +76,7 @@ def test_every_aggregate_and_clause() -> None:
     assert walk(made.sql()).plan.digest() == made.explain(spend=0.5).digest
 
 
+@pytest.mark.slow
 @given(st.integers())
 def test_the_same_question_in_text_and_in_steps_has_the_same_digest(seed: int) -> None:
     """Whatever the text refuses the steps refuse, and what they accept has one meaning."""
@@ -122,6 +123,7 @@ CALLS = st.sampled_from(
 )
 
 
+@pytest.mark.slow
 @given(
     st.lists(CONDITIONS, max_size=3),
     st.lists(st.sampled_from(["sex", "GRADE", "member", '"order"']), max_size=2, unique=True),

@@ -68,6 +68,7 @@ def test_noise_is_18_times_smaller_than_that_of_150_sums(people: pd.DataFrame, t
     assert 17 < apart / together < 19
 
 
+@pytest.mark.slow
 def test_the_error_band_is_as_wide_as_the_errors(people: pd.DataFrame, tmp_path: Path) -> None:
     errors = []
     for run in range(40):
@@ -120,6 +121,7 @@ def bounds_drawn(case: Any, epsilon: float, rows_each: int) -> tuple[list[float 
     return found, values, cost
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("case", "epsilon", "rows_each", "middle", "nearly_all"),
     [

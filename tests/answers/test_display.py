@@ -147,6 +147,7 @@ def test_cells_of_every_kind_print_and_leave_as_json() -> None:
         assert [cell.text for cell in read(html).all("td")][-4:] == ["f", "20 to 30", "40", "5"]
 
 
+@pytest.mark.slow
 def test_bins_and_points_are_listed_with_their_margins() -> None:
     wholes = [{"low": 1, "high": 1, "count": 3}, {"low": 2, "high": 3, "count": 4}]
     long = [{"at": place / 10, "share": place / 100} for place in range(50)]

@@ -1,7 +1,7 @@
 """The package's own source, parsed: who imports what, who calls what."""
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -23,29 +23,57 @@ class Source:
     def tree(self) -> ast.Module:
         return parsed(self.text)
 
-    def imports(self) -> Iterator[str]:
-        """Dotted names: `from a.b import c` gives a.b and a.b.c."""
-        for node in ast.walk(self.tree):
-            if isinstance(node, ast.Import):
-                yield from (alias.name for alias in node.names)
-            elif isinstance(node, ast.ImportFrom) and node.module:
-                yield node.module
-                yield from (f"{node.module}.{alias.name}" for alias in node.names)
+    @property
+    def nodes(self) -> tuple[ast.AST, ...]:
+        return walked(self.text)
 
-    def calls(self) -> Iterator[str]:
-        """The last word of everything that is called: a.b.c() gives c."""
-        for node in ast.walk(self.tree):
-            if isinstance(node, ast.Call):
-                called = node.func
-                if isinstance(called, ast.Attribute):
-                    yield called.attr
-                elif isinstance(called, ast.Name):
-                    yield called.id
+    def imports(self) -> frozenset[str]:
+        return imports_of(self.text)
+
+    def calls(self) -> frozenset[str]:
+        return calls_of(self.text)
 
 
+# Every door is looked for in every file: each is read, walked and searched once.
 @cache
 def parsed(text: str) -> ast.Module:
     return ast.parse(text)
+
+
+@cache
+def walked(text: str) -> tuple[ast.AST, ...]:
+    return tuple(ast.walk(parsed(text)))
+
+
+@cache
+def imports_of(text: str) -> frozenset[str]:
+    return frozenset(imported(walked(text)))
+
+
+@cache
+def calls_of(text: str) -> frozenset[str]:
+    return frozenset(called(walked(text)))
+
+
+def imported(nodes: Iterable[ast.AST]) -> Iterator[str]:
+    """Dotted names: `from a.b import c` gives a.b and a.b.c."""
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def called(nodes: Iterable[ast.AST]) -> Iterator[str]:
+    """The last word of everything that is called: a.b.c() gives c."""
+    for node in nodes:
+        if isinstance(node, ast.Call):
+            function = node.func
+            if isinstance(function, ast.Attribute):
+                yield function.attr
+            elif isinstance(function, ast.Name):
+                yield function.id
 
 
 @cache

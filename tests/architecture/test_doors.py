@@ -4,7 +4,7 @@ import ast
 
 import pytest
 
-from tests.architecture.sources import Source, callers, importers, sources
+from tests.architecture.sources import Source, callers, imported, importers, sources
 
 
 def outside_audit(names: set[str]) -> set[str]:
@@ -24,7 +24,7 @@ def test_the_auditor_never_meets_a_session_or_a_ledger() -> None:
 
 def test_only_the_door_opens_the_gate() -> None:
     assert outside_audit(importers("sfumato.kernel.gate.release")) == {"door.py"}
-    assert "release" in set(source("door.py").calls())
+    assert "release" in source("door.py").calls()
 
 
 @pytest.mark.parametrize("verb", ["found", "charge", "store", "fail"])
@@ -194,7 +194,7 @@ def test_seeded_generators_stay_in_simulate(module: str) -> None:
     assert {name for name in importers(module) if not name.startswith("simulate/")} == set()
     for source in sources():
         if not source.name.startswith("simulate/"):
-            assert not any(_is_numpy_random(node) for node in ast.walk(source.tree)), source.name
+            assert not any(_is_numpy_random(node) for node in source.nodes), source.name
 
 
 def _is_numpy_random(node: ast.AST) -> bool:
@@ -223,7 +223,7 @@ def test_every_error_is_one_of_ours() -> None:
 
 
 def _raised(source: Source) -> list[str]:
-    raised = [node.exc for node in ast.walk(source.tree) if isinstance(node, ast.Raise)]
+    raised = [node.exc for node in source.nodes if isinstance(node, ast.Raise)]
     calls = [error.func if isinstance(error, ast.Call) else error for error in raised]
     return [called.id for called in calls if isinstance(called, ast.Name)]
 
@@ -231,13 +231,13 @@ def _raised(source: Source) -> list[str]:
 def test_no_assert_guards_anything_in_the_package() -> None:
     """python -O would remove it."""
     for source in sources():
-        assert not any(isinstance(node, ast.Assert) for node in ast.walk(source.tree)), source.name
+        assert not any(isinstance(node, ast.Assert) for node in source.nodes), source.name
 
 
 def test_no_function_imports_the_package() -> None:
     for source in sources():
         if source.name != "__init__.py":
-            for function in ast.walk(source.tree):
+            for function in source.nodes:
                 if isinstance(function, ast.FunctionDef):
-                    inside = Source(source.name, ast.unparse(function))
-                    assert not any(name.startswith("sfumato") for name in inside.imports()), source.name
+                    inside = imported(ast.walk(function))
+                    assert not any(name.startswith("sfumato") for name in inside), source.name

@@ -25,7 +25,8 @@ from sfumato.schema.columns import Float, Int
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person, Row
 from tests.contract import hostile_rows, leaves
-from tests.contract.random_plans import TABLE, UNIT_ID, plans_about_everything, rows_of_one
+from tests.contract.everything import TABLE, plans_about_everything
+from tests.contract.random_tables import UNIT_ID, rows_of_one
 from tests.emitter import arrange, numbers_of
 from tests.engines import test_parts
 from tests.reference import Integers, evaluate

@@ -23,25 +23,17 @@ from sfumato.schema.unit import Person, Row
 from tests.contract import check_engine
 from tests.contract.check_engine import STATE, STATE_AFTER, STATE_BEFORE, Candidate, Change, changed, integers
 from tests.contract.engines import ENGINES, DuckDB, DuckDBInPlace
-from tests.contract.random_plans import (
-    AGGREGATES,
-    COLUMNS,
-    KEYS,
-    REPEATABLE,
-    UNIT_ID,
-    crowded_tables,
-    frame_of,
-    groups_of_each_person,
-    plans,
-    rows_of,
-    schema_for,
-    tables,
-)
+from tests.contract.everything import AGGREGATES
+from tests.contract.random_plans import KEYS, REPEATABLE, groups_of_each_person, plans, schema_for
+from tests.contract.random_tables import COLUMNS, UNIT_ID, crowded_tables, frame_of, rows_of, tables
 from tests.contract.wrong_leaves import wrong
 from tests.engines.brute_force import Shape, twin, worst_of_every_table
+from tests.marks import one_in
 from tests.reference import evaluate
 
 EVERY = pytest.mark.parametrize("candidate", ENGINES, ids=lambda candidate: candidate.name)
+# Where it takes long the first stays in make test.
+AND_LATER = pytest.mark.parametrize("candidate", one_in(len(ENGINES), ENGINES), ids=lambda candidate: candidate.name)
 FIRST, IN_PLACE = DuckDB(), DuckDBInPlace()
 WRONG = wrong(FIRST.dialect)
 SHAPES = (
@@ -69,8 +61,7 @@ def test_cells_different_values_and_open_keys_are_those_of_the_interpreter(candi
     assert list(check_engine.wrong_cells(candidate)) == []
 
 
-@pytest.mark.slow
-@EVERY
+@AND_LATER
 @REPEATABLE
 @given(table=tables(), plans=st.lists(plans(), min_size=3, max_size=6))
 def test_random_plans_give_the_integers_of_the_reference(
@@ -204,7 +195,7 @@ def test_a_twin_that_moves_further_is_flagged() -> None:
 # ---- failures
 
 
-@EVERY
+@AND_LATER
 def test_no_row_makes_a_question_fail(candidate: Candidate) -> None:
     assert list(check_engine.failing_rows(candidate)) == []
 

@@ -7,7 +7,7 @@ import pytest
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.errors import EngineFailed
 from sfumato.plan.nodes import Plan
-from tests.contract.random_plans import TABLE, plans_about_everything
+from tests.contract.everything import TABLE, plans_about_everything
 from tests.emitter import Emit, arrange, emit, sql_of
 from tests.engines.brute_force import twin
 from tests.reference import evaluate

@@ -20,7 +20,7 @@ from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person
 from tests.contract import hostile_rows, leaves
 from tests.contract.check_engine import changed
-from tests.contract.random_plans import plans_about_everything
+from tests.contract.everything import plans_about_everything
 from tests.emitter import emit, numbers_of
 from tests.engines.several import schema_of
 from tests.engines.test_relations import SOURCES, plans_about

@@ -86,6 +86,7 @@ def test_the_bounds_of_the_reference_hold() -> None:
         assert high - low <= 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 def test_random_prefixes(form: str) -> None:
     random = Random(f"random prefixes {form}")

@@ -65,6 +65,8 @@ from sfumato.schema.others import Lookup as Public
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person, Row
 from tests.emitter import emit
+from tests.kernel.plans import schema
+from tests.plan.samples import every_plan, plan_of
 
 NOTE, SEEN, X, Z, KIND, CODE = (Column(name) for name in ("note", "seen", "x", "z", "kind", "code"))
 ONE, TEXT, DAY = Number(Fraction(1)), String("1"), Day("2024-01-31")
@@ -82,13 +84,6 @@ PERSON = Person("who", 3, 2)
 PEOPLE = Schema("people", PERSON, COLUMNS, LOOKUPS)
 UNIT_STEP = Lattice(0, 1, 0)
 GRID, SIZES = Grid(NOTE, Fraction(0), Fraction(1), 4), Magnitudes(SEEN, 0, 9)
-
-
-def plan_of(
-    *aggregates: Any, where: Any = None, keys: Any = (), table: Any = "people", unit: Any = None, how: Any = "laplace"
-) -> Plan:
-    measures = tuple(Measure(each, how, Fraction(1)) for each in aggregates or (CountRows(),))
-    return Plan(table, Row() if unit is None else unit, where, keys, measures)
 
 
 def valued(value: Any) -> Plan:
@@ -190,6 +185,17 @@ def test_what_could_fail_on_a_row_or_grow_is_refused(what: str) -> None:
     plan, reason = REFUSED[what]
     with pytest.raises(Refused, match=reason):
         certify(plan, SCHEMA if plan.unit == Row() else PEOPLE, "epsilon")
+
+
+def test_a_plan_of_any_kind_is_certified_or_refused_and_nothing_else() -> None:
+    kept = refused = 0
+    for plan in every_plan():
+        try:
+            certify(plan, schema(plan.unit), "epsilon")
+            kept += 1
+        except Refused:
+            refused += 1
+    assert min(kept, refused) > 20
 
 
 def test_keys_that_are_found_are_texts_of_a_column() -> None:

@@ -163,6 +163,7 @@ def test_a_uniform_success_has_the_law_of_the_first_success_in_random_order() ->
             assert abs(claimed - defined) < Decimal(10) ** -50
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("monotone", [False, True])
 @pytest.mark.parametrize("kind", KINDS)
 def test_law(kind: type[Choice], monotone: bool) -> None:

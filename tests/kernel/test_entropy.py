@@ -46,6 +46,7 @@ def values_of_all_bytes(monkeypatch: pytest.MonkeyPatch, bound: int) -> Counter[
     return values
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bounds", [range(1, 65), range(65, 129), range(129, 193), range(193, 257), [257, 1000, 65536]])
 def test_below_is_uniform_for_every_small_bound(monkeypatch: pytest.MonkeyPatch, bounds: range) -> None:
     for bound in bounds:

@@ -351,6 +351,7 @@ def p_value(made: BoundedSum, chances: dict[Any, float]) -> float:
     return chi_square(list(seen.values()), [*chances.values(), 1 - sum(chances.values())])
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("low_thresholds")
 def test_draws_follow_the_law_and_less_noise_does_not() -> None:
     chances: dict[Any, float] = defaultdict(float)

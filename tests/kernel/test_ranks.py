@@ -18,6 +18,7 @@ from sfumato.kernel.mechanisms.ranks import RankChoice
 from sfumato.kernel.widths import RankWidths
 from tests.entropy import SeededEntropy
 from tests.kernel.laws import PRECISE, chi_square, decimal, exp_minus, mutant
+from tests.marks import one_in
 
 F = Fraction
 HALF = F(1, 2)
@@ -146,8 +147,9 @@ CASES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("coarse")
-@pytest.mark.parametrize(("levels", "counts", "rows"), CASES)
+@pytest.mark.parametrize(("levels", "counts", "rows"), one_in(2, CASES))
 def test_draws_follow_the_law(levels: tuple[Fraction, ...], counts: Histogram, rows: int) -> None:
     draws = 4_000
     mechanism = choice(levels, len(counts), rows, epsilon=3, bar=3)
@@ -159,6 +161,7 @@ def test_draws_follow_the_law(levels: tuple[Fraction, ...], counts: Histogram, r
     assert chi_square(list(seen.values()), [float(chance) for chance in expected.values()]) > 1e-6
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("coarse")
 def test_three_levels_and_their_bars_follow_the_law() -> None:
     """The positions alone, then each bar given its own piece: all of it would be 125,000 outcomes."""
@@ -250,6 +253,7 @@ DEEP = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("coarse")
 @pytest.mark.parametrize(("levels", "size", "rows", "tables"), PRIVATE)
 def test_no_neighbour_loses_more_than_is_paid(levels: Any, size: int, rows: int, tables: Any) -> None:
@@ -283,6 +287,7 @@ def test_rows_in_two_groups_cost_what_their_squares_add_up_to() -> None:
     assert excess(once, [[pulled, pulled]], bars=False)[0] > Decimal("0.9")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("coarse")
 def test_most_of_what_is_paid_is_needed() -> None:
     """Nearly all places fall and a few rise, when a row more pulls the median out of a long empty stretch."""
@@ -317,6 +322,7 @@ TWINS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("twin", TWINS)
 def test_a_broken_twin_does_not_follow_the_law(twin: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The law itself is private by the tests above, so it is enough that the code leaves it."""
@@ -387,8 +393,9 @@ def flipped(levels: tuple[Fraction, ...], size: int, rows: int, module: Any = ra
     return module.RankChoice(levels, size, rows, rows**2, (F(2, rows),), (NOTHING,), True)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("coarse")
-@pytest.mark.parametrize(("levels", "counts", "rows"), [case for case in CASES if len(case[0]) == 1])
+@pytest.mark.parametrize(("levels", "counts", "rows"), one_in(2, (case for case in CASES if len(case[0]) == 1)))
 def test_flipped_draws_follow_their_law(levels: tuple[Fraction, ...], counts: Histogram, rows: int) -> None:
     mechanism, entropy = flipped(levels, len(counts), rows), SeededEntropy(f"flip {levels} {counts}")
     expected = flipped_law(mechanism, counts)
@@ -411,6 +418,7 @@ def test_no_small_neighbour_loses_more_than_epsilon_when_flipped(level: Fraction
     assert Decimal("0.5") < worst <= 2 + ROUNDING
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("coarse")
 def test_a_flip_with_half_the_slope_is_flagged(monkeypatch: pytest.MonkeyPatch) -> None:
     broken = mutant(ranks, "Fraction(slope)", "Fraction(slope, 2)")

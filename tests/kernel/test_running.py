@@ -81,13 +81,14 @@ def errors(measured: np.ndarray[Any, Any], sensitivity: float) -> tuple[float, f
     return float(np.sqrt((deviations**2).mean())), float(deviations.max())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "size", "middling", "largest"),
     [
         ("roots", 128, 2.45, 2.61),
-        ("roots", 1024, 3.11, 3.27),
+        pytest.param("roots", 1024, 3.11, 3.27, marks=pytest.mark.exhaustive),
         ("tree", 128, 5.02, 6.58),
-        ("tree", 1024, 7.78, 9.76),
+        pytest.param("tree", 1024, 7.78, 9.76, marks=pytest.mark.exhaustive),
     ],
 )
 def test_error_of_runningrunning_totals(kind: Any, size: int, middling: float, largest: float) -> None:
@@ -100,9 +101,13 @@ def test_error_of_runningrunning_totals(kind: Any, size: int, middling: float, l
     assert rebuilt.max() == pytest.approx(found[1], rel=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("size", "blocks", "middling", "largest"),
-    [(128, (1, 8, 128), 5.89, 7.09), (1024, (1, 4, 64, 1024), 9.18, 11.1)],
+    [
+        (128, (1, 8, 128), 5.89, 7.09),
+        pytest.param(1024, (1, 4, 64, 1024), 9.18, 11.1, marks=pytest.mark.exhaustive),
+    ],
 )
 def test_a_tree_that_measures_its_root_too_is_worse(
     size: int, blocks: tuple[int, ...], middling: float, largest: float

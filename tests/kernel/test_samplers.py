@@ -107,6 +107,7 @@ def test_discrete_gaussian_law_of_large_deviations(deviation: int) -> None:
         assert (chi_square(np.bincount(place, minlength=100), [0.01] * 100) > LIKELY) is likely
 
 
+@pytest.mark.slow
 def test_the_scalar_samplers_have_the_same_laws() -> None:
     entropy, count = SeededEntropy("scalar"), 20_000
     laplace = np.array([exact.discrete_laplace(Fraction(5), entropy) for _ in range(count)])
@@ -188,6 +189,7 @@ def narrow_digits(monkeypatch: pytest.MonkeyPatch, high_bits: int) -> None:
     monkeypatch.setattr(samplers, "SURE", np.uint64((1 << 64) - (1 << 64 - high_bits)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("scale", "high_bits"), [(Fraction(13), 2), (Fraction(31), 1), (Fraction(100, 7), 0)])
 def test_the_law_of_wide_draws(monkeypatch: pytest.MonkeyPatch, scale: Fraction, high_bits: int) -> None:
     narrow_digits(monkeypatch, high_bits)
@@ -292,6 +294,7 @@ def agrees(module: Any, scale: Fraction, form: str) -> bool:
     return quick.tolist() == slow
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["plain", "two_sided"])
 @pytest.mark.parametrize("scale", SCALES)
 def test_cells_by_double_and_by_decimal(scale: Fraction, form: str) -> None:
@@ -336,6 +339,7 @@ def test_coins_by_double_and_by_decimal(monkeypatch: pytest.MonkeyPatch) -> None
     assert not np.array_equal(unsure, slow), "without a margin the double must err on these words"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("margins", "tail"), [(True, False), (False, True)])
 @pytest.mark.parametrize("scale", [Fraction(3, 2), Fraction(1 << 30)])
 def test_discrete_laplace_law_when_every_draw_is_doubtful(

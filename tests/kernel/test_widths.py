@@ -181,6 +181,7 @@ def misled(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(RankWidths, "rows_of", lambda _self, _place: tuple(said))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("misled")
 def test_nonsense_moves_no_claim_of_ranks() -> None:
     for levels, size, rows in ((ranked.MEDIAN, 2, 1), ((F(1, 10),), 1, 2)):
@@ -189,6 +190,7 @@ def test_nonsense_moves_no_claim_of_ranks() -> None:
     assert max(ranked.excess(ranked.choice(ranked.TWO, 2, 1), ranked.one_group(2, 2, 1), bars=False)) <= ranked.ROUNDING
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("misled")
 def test_draws_misled_by_nonsense_follow_the_law_that_was_checked() -> None:
     mechanism, counts = ranked.choice(ranked.MEDIAN, 2, 1, epsilon=3, bar=3), (4, 2)
@@ -230,6 +232,7 @@ def test_bounds_are_edges_of_their_side_or_nothing(said: tuple[Any, ...]) -> Non
     assert all(type(number) is int for number in (low, high, *rest))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("said", BOUNDS)
 def test_nonsense_moves_no_claim_of_found_bounds(said: tuple[Any, ...], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(found_bounds, "best_bounds", lambda *_: said)

@@ -487,6 +487,7 @@ def test_a_copy_that_is_longer_does_not_take_the_anchor_over(path: Path) -> None
     other.close()
 
 
+@pytest.mark.slow
 def test_two_processes_on_two_copies_share_one_budget(path: Path) -> None:
     """Ten tries each at 1/10, of which 9/10 are left: the copies together are granted no more than one ledger."""
     first, other = copies(path)

@@ -206,6 +206,11 @@ def explore(machine: type[LedgerStates], runs: int, *phases: Phase) -> None:
 
 
 @pytest.mark.slow
+def test_l11_a_hundred_histories_agree_with_the_model() -> None:
+    explore(LedgerStates, 100)
+
+
+@pytest.mark.exhaustive
 def test_l11_five_hundred_histories_agree_with_the_model() -> None:
     explore(LedgerStates, 500)
 

@@ -82,6 +82,7 @@ def test_permute_and_flip_at_the_price_of_the_exponential_mechanism_is_flagged()
     assert rho > float(Exponential(Fraction(1), Fraction(1)).rho())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mechanism", LAWS, ids=lambda mechanism: mechanism.__name__)
 def test_a_choice_draws_by_the_law_it_is_charged_for(mechanism: Any) -> None:
     """20,000 draws, false alarms below 1e-6; the other mechanism's law must not fit."""

@@ -151,6 +151,7 @@ ONE_ARGUMENT = [name for name, each in FUNCTIONS.items() if each.takes[0] == "nu
 AWKWARD = ("nan", "inf", "-inf", "-1", "0", "-0.0", "1", "2.5", "1e308", "-1e308", "5e-324", None)
 
 
+@pytest.mark.slow
 def test_no_value_is_nan_and_none_is_lost_where_nan_is_made_null_only_where_it_can_be() -> None:
     """Every value of every function, alone and inside of another, against SQL that makes NaN NULL everywhere."""
     inner: list[Any] = [*REALS.values(), *(call(name, MARK) for name in ONE_ARGUMENT), WHOLE]

@@ -66,6 +66,7 @@ def database() -> Iterator[duckdb.DuckDBPyConnection]:
         yield connection
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("budget", [EPSILON, RHO], ids=["epsilon", "rho"])
 def test_every_plan_costs_the_spend_and_its_sql_runs_on_extreme_rows(
     database: duckdb.DuckDBPyConnection, budget: sf.Budget

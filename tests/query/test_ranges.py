@@ -86,6 +86,7 @@ def close(one: float, other: Fraction) -> float:
     return 1e-9 * max(1.0, abs(one), abs(float(other)))
 
 
+@pytest.mark.slow
 @settings(max_examples=1500)
 @given(numbers, rows())
 def test_every_value_lies_within_the_range_and_on_the_grid(node: Expression, row: dict[str, Any]) -> None:
@@ -250,6 +251,7 @@ KEYS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", KEYS)
 @settings(max_examples=60)
 @given(row=rows())

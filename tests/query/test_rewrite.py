@@ -23,6 +23,7 @@ def asked(calls: list[str]) -> str:
     return f"SELECT {', '.join(f'{call} AS c{i}' for i, call in enumerate(calls))} FROM people"
 
 
+@pytest.mark.slow
 @given(st.lists(st.sampled_from(CALLS), min_size=1, max_size=6), spends, budgets)
 def test_the_certified_cost_is_the_spend(calls: list[str], spend: Fraction, budget: sf.Budget) -> None:
     walked = walk(asked(calls), budget=budget, spend=spend)

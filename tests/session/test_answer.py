@@ -25,6 +25,7 @@ def answer(open_crowd: Open) -> sf.Answer:
 # ---- error bars
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("delta", [0, 1e-6])
 @pytest.mark.parametrize("confidence", [0.5, 0.95])
 def test_error_bars_cover_the_truth_as_often_as_they_say(

@@ -102,7 +102,7 @@ def times_second(mechanism: Choice, scores: Sequence[float], draws: int, name: s
     return sum(draw(array, entropy) for _ in range(draws))
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive  # the contract of both counts events, too: with fewer draws
 @pytest.mark.parametrize(
     ("kind", "epsilon", "scores", "other", "twin_draws"),
     [

@@ -42,7 +42,7 @@ def test_discrete_gaussian(variance: Fraction) -> None:
     assert chi_square(*gaussian_cells(twin, variance)) < ERROR
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive  # the contracts of both draw from their laws, too: not as often
 @pytest.mark.parametrize("kind", [Exponential, PermuteAndFlip])
 def test_choice(kind: Any) -> None:
     scores = np.array([3.0, 0.0, 2.0, 2.5, -1.0])

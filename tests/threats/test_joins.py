@@ -30,6 +30,7 @@ from tests.emitter import arrange, emit, sql_of
 from tests.engines import several
 from tests.engines.brute_force import twin
 from tests.engines.several import NAN, PEOPLE, VISITS, frame, schema_of
+from tests.marks import few
 from tests.reference import evaluate
 
 UNIT = sf.Person("who", 3, 2)
@@ -72,6 +73,8 @@ def bounds(plan: Plan) -> list[int]:
 
 # ---- every small pair of tables
 
+REACHED = ("on the unit", "looked up after the join", "a person", "two of a person")
+
 
 def choices(name: str, most: int) -> Iterator[list[dict[str, Any]]]:
     for size in range(most + 1):
@@ -107,7 +110,7 @@ def worst(source: Source, emitter: Any, lookup: Sequence[dict[str, Any]] = sever
     return [int(change) for change in changes.sum(axis=1).max(axis=0)]
 
 
-@pytest.mark.parametrize("name", SOURCES)
+@pytest.mark.parametrize("name", few(SOURCES, REACHED.__contains__))
 def test_one_person_moves_no_answer_further_than_certified(name: str) -> None:
     claimed, found = bounds(plan_about(SOURCES[name])), worst(SOURCES[name], emit)
     assert all(change <= bound for change, bound in zip(found, claimed, strict=True))
@@ -175,9 +178,12 @@ def test_a_key_that_a_lookup_repeats_multiplies_no_row(inner: bool) -> None:
     source = replace(SOURCES["looked up"], inner=inner)
     assert worst_row(source, emit) == 1
     assert worst_row(source, twin(UNGROUPED)) > 1
-    for name in LOOKED_UP:
-        claimed, found = bounds(plan_about(SOURCES[name])), worst(SOURCES[name], emit, REPEATED)
-        assert all(change <= bound for change, bound in zip(found, claimed, strict=True))
+
+
+@pytest.mark.parametrize("name", LOOKED_UP)
+def test_a_key_that_a_lookup_repeats_moves_no_answer_further_than_certified(name: str) -> None:
+    claimed, found = bounds(plan_about(SOURCES[name])), worst(SOURCES[name], emit, REPEATED)
+    assert all(change <= bound for change, bound in zip(found, claimed, strict=True))
 
 
 def test_rows_of_a_repeated_key_are_one_row_in_the_reference_too() -> None:
@@ -285,11 +291,14 @@ def moved(certified: Certified, schema: Schema, engines: Sequence[DuckDBEngine],
     return found
 
 
-def test_s5_ten_thousand_rows_of_one_person_move_no_question_further_than_declared(engines: Any) -> None:
+@pytest.mark.parametrize("questions", [60, pytest.param(200, marks=pytest.mark.exhaustive)])
+def test_s5_ten_thousand_rows_of_one_person_move_no_question_further_than_declared(
+    questions: int, engines: Any
+) -> None:
     draws = np.random.default_rng(2022)
     reached = flagged = 0
     unbounded = twin(SHARE)
-    for number in range(200):
+    for number in range(questions):
         max_groups = int(draws.integers(1, 30))
         unit = sf.Person("who", max_groups + int(draws.integers(0, 50)), max_groups)
         schema, question = crowd_schema(unit), random_question(draws)
@@ -298,10 +307,10 @@ def test_s5_ten_thousand_rows_of_one_person_move_no_question_further_than_declar
         changes = moved(certified, schema, engines)
         assert all(change <= claim for change, claim in zip(changes, claims, strict=True)), question
         reached += changes[0] == claims[0]
-        if number % 20 == 0:
+        if number % (questions // 10) == 0:
             without = moved(certified, schema, engines, unbounded)
             flagged += any(change > claim for change, claim in zip(without, claims, strict=True))
-    assert reached > 40, "some questions meet the bound"
+    assert reached > questions // 5, "some questions meet the bound"
     assert flagged >= 3, "the twin that does not bound after the join is noticed"
 
 

@@ -32,14 +32,25 @@ from sfumato.schema.table import Schema
 from tests.emitter import arrange, emit, sql_of
 from tests.engines.brute_force import AGGREGATES, KEYS, Shape, bounds, twin, worst_of_corners, worst_of_every_table
 from tests.kernel.laws import mutant
+from tests.marks import few
 
 # ---- every small table
 
 UNITS = (sf.Row(), *(sf.Person("who", *limits) for limits in ((1, 1), (2, 1), (2, 2), (3, 2))))
+PEOPLE = Shape(sf.Person("who", 3, 2), "one key", where=False)
 SHAPES = [Shape(unit, keys, where) for unit in UNITS for keys in KEYS for where in (False, True)]
 
 
-@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def few_tables(shape: Shape) -> bool:
+    """With WHERE, or for people of three rows, there are ten times as many tables: here a few shapes of them."""
+    if isinstance(shape.unit, sf.Row) or shape.unit.max_rows == 1:
+        return True
+    if shape.unit.max_rows == 2:
+        return not shape.where or (shape.unit.max_groups == 2 and shape.keys in ("no key", "one key"))
+    return shape == PEOPLE
+
+
+@pytest.mark.parametrize("shape", few(SHAPES, few_tables), ids=str)
 def test_the_worst_change_is_the_certified_one(shape: Shape) -> None:
     worst = worst_of_every_table(shape, emit).joined(worst_of_corners(shape, emit))
     assert worst.breaches(shape) == []
@@ -47,7 +58,6 @@ def test_the_worst_change_is_the_certified_one(shape: Shape) -> None:
     assert worst.l2_squared == [bound**2 for bound in bounds(shape)]
 
 
-PEOPLE = Shape(sf.Person("who", 3, 2), "one key", where=False)
 RANGES = Shape(sf.Person("who", 3, 2), "range key", where=False)
 ROWS = Shape(sf.Row(), "one key", where=True)
 NO_CLAMP = (
