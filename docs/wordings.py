@@ -19,6 +19,7 @@ Table = Callable[[tuple[str, ...], list[tuple[str, ...]]], str]
 # Modules of wordings in the order of the page, and what they are about. A module that is not listed comes last.
 TITLES = {
     "sfumato.query.wordings": "Questions",
+    "sfumato.answers.wordings": "Answers",
     "sfumato.query.source_wordings": "Joins and sub-queries",
     "sfumato.engines.wordings": "Tables and files",
     "sfumato.tables.wordings": "Files without a budget",

@@ -40,6 +40,7 @@ def verdicts(before: Path, now: Path) -> dict[str, Line]:
     return {line.figure: line for line in against.measured(before, now, ["fake"], module="tests.fake_figures")}
 
 
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("_quick")
 def test_a_slowed_twin_is_worse_and_a_new_figure_was_not_there(tmp_path: Path) -> None:
     before = tree(tmp_path, "before", WORK.format(amount=20_000))

@@ -73,7 +73,7 @@ METHODS: list[tuple[str, list[str]]] = [
 ]
 
 
-@pytest.mark.parametrize("ending", ["csv", "parquet"])
+@pytest.mark.parametrize("ending", ["csv", pytest.param("parquet", marks=pytest.mark.exhaustive)])
 @pytest.mark.parametrize(("method", "options"), METHODS, ids=[f"{m}-{n}" for n, (m, _) in enumerate(METHODS)])
 def test_every_method_reads_and_writes(
     folder: Path, capsys: pytest.CaptureFixture[str], method: str, options: list[str], ending: str

@@ -46,7 +46,7 @@ SHAPES = (
 # ---- the integers of the reference interpreter
 
 
-@EVERY
+@AND_LATER
 def test_a_table_with_everything_in_it_gives_the_integers_of_the_reference(candidate: Candidate) -> None:
     assert list(check_engine.wrong_about_everything(candidate)) == []
 
@@ -56,7 +56,7 @@ def test_each_leaf_gives_the_integers_of_the_reference(candidate: Candidate) -> 
     assert list(check_engine.wrong_leaves(candidate)) == []
 
 
-@EVERY
+@AND_LATER
 def test_cells_different_values_and_open_keys_are_those_of_the_interpreter(candidate: Candidate) -> None:
     assert list(check_engine.wrong_cells(candidate)) == []
 

@@ -409,7 +409,8 @@ def some(form: str, cases: Iterable[Any], many: int = 4) -> list[Any]:
 
 @pytest.mark.parametrize("form", PLACES)
 def test_no_cell_changes_how_others_are_read(form: str, tmp_path: Path) -> None:
-    no_cell_changes_others(form, some(form, ORDINARY), tmp_path)
+    """In pandas, which turns most of them into something else, all kinds."""
+    no_cell_changes_others(form, ORDINARY if form == "pandas" else some(form, ORDINARY), tmp_path)
 
 
 @pytest.mark.exhaustive

@@ -540,7 +540,7 @@ def test_the_wrong_file_is_refused(tmp_path: Path) -> None:
     for name, words in (("none.csv", "no file"), ("none.parquet", "no file"), ("folder.csv", "no file")):
         (tmp_path / "folder.csv").mkdir(exist_ok=True)
         assert words in refusal(tmp_path / name, schema).message
-    for name in ("people.txt", "people", "people.json", "people.csv.gz"):
+    for name in ("people.txt", "people", "people.arrow", "people.csv.zip", "people.jsonl.gz", "people.gz"):
         (tmp_path / name).write_text(f"age\n{CANARY}\n", encoding="utf-8")
         assert "of no kind that is read" in refusal(tmp_path / name, schema).message
 

@@ -2,7 +2,7 @@
 
 from decimal import Decimal, localcontext
 from fractions import Fraction
-from itertools import pairwise
+from itertools import pairwise, product
 from random import Random
 from typing import Any
 
@@ -27,6 +27,7 @@ from tests.kernel.laws import (
     laplace_law,
     mutant,
 )
+from tests.marks import one_in
 
 MANY = 1_000_000
 LIKELY = 1e-6  # a right law is rejected once in a million seeds; the seeds are fixed
@@ -295,8 +296,7 @@ def agrees(module: Any, scale: Fraction, form: str) -> bool:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("form", ["plain", "two_sided"])
-@pytest.mark.parametrize("scale", SCALES)
+@pytest.mark.parametrize(("scale", "form"), one_in(3, product(SCALES, ["plain", "two_sided"])))
 def test_cells_by_double_and_by_decimal(scale: Fraction, form: str) -> None:
     assert agrees(samplers, scale, form)
 

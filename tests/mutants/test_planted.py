@@ -71,7 +71,7 @@ def test_writing_the_page_replaces_the_rows_of_a_run_and_drops_bugs_that_are_gon
     assert "1 of 2 killed." in path.read_text()
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_a_bug_is_killed_and_a_harmless_change_survives(tmp_path: Path) -> None:
     target = ("tests/kernel/test_gate.py::test_a_receipt_opens_once",)
     (opens_twice,) = (mutant for mutant in PLANTED if mutant.name == "receipt-opens-twice")

@@ -5,6 +5,7 @@ from typing import Any, get_type_hints
 
 import pytest
 
+from sfumato.answers import wordings as of_answers
 from sfumato.errors import SfumatoError
 from sfumato.ledger import wordings as of_the_ledger
 from sfumato.query import wordings as of_questions
@@ -85,7 +86,7 @@ SAMPLES: dict[str, tuple[Any, ...]] = {
 }
 WORDINGS = {
     name: function
-    for module in (of_questions, of_declarations, of_the_ledger)
+    for module in (of_questions, of_answers, of_declarations, of_the_ledger)
     for name, function in vars(module).items()
     if inspect.isfunction(function) and function.__module__ == module.__name__
 }

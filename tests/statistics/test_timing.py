@@ -45,7 +45,7 @@ def correlations(*samplers: Draw) -> list[float]:
     return [float(stats.spearmanr(t, s).statistic) for t, s in zip(times, sizes, strict=True)]
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive  # the auditor times a sampler, too: tests/audit/test_runs.py
 def test_time_does_not_follow_the_noise() -> None:
     entropy = SystemEntropy()
     scale, variance, large = Fraction(1000), Fraction(10**6), Fraction(1 << 40)

@@ -11,6 +11,7 @@ from sfumato.answers.found_bounds import found_bounds
 from sfumato.answers.notes import notes, price_in_words
 from sfumato.answers.picture import picture
 from sfumato.answers.repeat import Repeat
+from sfumato.answers.wordings import no_script
 from sfumato.errors import missing_extra, out_of_range
 from sfumato.kernel.certify import Certified
 from sfumato.kernel.gate import Release, ReleasedRows
@@ -21,7 +22,6 @@ from sfumato.plan.nodes import ListedKey, OpenKey, Plan, RangeKey
 from sfumato.plots.page import write_page
 from sfumato.query.ordering import After
 from sfumato.query.rewrite import KeyColumn, OutputColumn
-from sfumato.query.wordings import no_script
 from sfumato.visible import visible
 
 CONFIDENCE = 0.95

@@ -5,11 +5,12 @@ from typing import Protocol, Self
 
 from sfumato.answers.answer import CONFIDENCE, Answer
 from sfumato.answers.explain import Explanation
+from sfumato.answers.wordings import nothing_asked, parts_differ
 from sfumato.plan.expressions import AllOf, Condition
 from sfumato.query.question import Question, SelectedCall, SelectedKey
 from sfumato.query.sql import parse
 from sfumato.query.sql_parts import Part, read_part, written_name
-from sfumato.query.wordings import nothing_asked, part_refused, parts_differ
+from sfumato.query.wordings import part_refused
 from sfumato.schema.numbers import GivenNumber, whole
 
 MOST_ROWS_SHOWN = 10**9 - 1

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.answers.wordings import no_numbers, no_upper_end
 from sfumato.ledger.terms import Amount
 from sfumato.plots.charts import Band, Chart, Line, Mark, Panel, interactive
 from sfumato.plots.page import Table, escaped, table
 from sfumato.query.sql_calls import MOST_BINS
-from sfumato.query.wordings import no_numbers, no_upper_end
 from sfumato.schema.columns import Declared, Float, Int
 from sfumato.schema.numbers import GivenNumber, exact_positive, whole
 

@@ -6,10 +6,10 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from sfumato.answers.notes import named
+from sfumato.answers.wordings import not_drawable, not_measured
 from sfumato.plots.bars import bars
 from sfumato.plots.steps import cumulative, histogram, steps
 from sfumato.query.rewrite import CdfColumn, HistogramColumn
-from sfumato.query.wordings import not_drawable, not_measured
 
 if TYPE_CHECKING:
     from sfumato.answers.answer import Answer

@@ -4,10 +4,10 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from sfumato.answers.columns import expected_error
+from sfumato.answers.wordings import error_depends, error_out_of_reach, no_error_bar, not_measured, which_column
 from sfumato.errors import UsageError
 from sfumato.kernel.mechanisms.protocol import Mechanism
 from sfumato.query.rewrite import KeyColumn, ModeColumn, OutputColumn
-from sfumato.query.wordings import error_depends, error_out_of_reach, no_error_bar, not_measured, which_column
 from sfumato.schema.numbers import GivenNumber, exact_positive, shown
 
 # Spends of three digits, from 0.001 (the least there is) to 9.99e5.

@@ -2,8 +2,8 @@
 
 from decimal import Decimal
 
+from sfumato.answers.wordings import column_without_error, one_of_spend_and_error
 from sfumato.cli.output import number
-from sfumato.query.wordings import column_without_error, one_of_spend_and_error
 from sfumato.schema.budget import Spend
 from sfumato.session import Session
 
