@@ -114,3 +114,11 @@ def test_every_picture_is_shown_somewhere() -> None:
     shown = {(page.parent / target).resolve() for page in PAGES for target in links(text(page))}
     kept = {path for path in (ROOT / "docs" / "images").rglob("*") if path.suffix in (".svg", ".png")}
     assert sorted(path.name for path in kept - shown) == []
+
+
+def test_the_packages_with_wordings_are_named() -> None:
+    (row,) = [
+        line for line in text(ROOT / "ARCHITECTURE.md").splitlines() if line.startswith("| a refusal is worded |")
+    ]
+    listed = re.findall(r"`(\w+)`", row.partition("(")[2].partition("; besides")[0])
+    assert listed == sorted(path.parent.name for path in (ROOT / "src" / "sfumato").glob("*/wordings.py"))
