@@ -18,7 +18,7 @@ settings.load_profile("steady")
 
 TESTS = Path(__file__).parent
 # What a question passes through. Everything else is slow, and `-m "not slow…"` does not even collect it.
-QUICK = {"architecture", "plan", "schema", "kernel", "query", "ledger", "answers", "session", "museum"}
+QUICK = {"architecture", "plan", "schema", "kernel", "query", "ledger", "session", "museum"}
 
 
 def _is_quick(path: Path) -> bool:

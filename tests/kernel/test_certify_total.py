@@ -387,6 +387,7 @@ def search(accepted: Callable[[Plan], bool], tries: int) -> tuple[int, int, list
     return counts[0], counts[1], failed
 
 
+@pytest.mark.slow
 def test_what_is_certified_fails_on_no_row_and_no_table() -> None:
     kept, refused, failed = search(certified, 150)
     assert failed == []
@@ -394,12 +395,14 @@ def test_what_is_certified_fails_on_no_row_and_no_table() -> None:
     assert refused > 20
 
 
+@pytest.mark.slow
 def test_without_the_check_questions_that_depend_on_single_rows_are_found() -> None:
     """The broken twin: what is refused is run all the same (a source that is refused is not even written)."""
     _, _, failed = search(lambda plan: plan.table == "people" and not certified(plan), 100)
     assert any(0 < len(set(tables)) < len(TABLES) for _, tables in failed), "it answers or fails by the rows"
 
 
+@pytest.mark.slow
 def test_no_text_is_longer_than_is_known_of_it() -> None:
     connection, reached = connect(), []
 

@@ -12,6 +12,8 @@ import sfumato as sf
 from sfumato.errors import DataUnreadable, UsageError
 from tests.engines.stores import FORMS, stored_as
 
+pytestmark = pytest.mark.slow
+
 FILES = [form for form in FORMS if form != "memory"]
 BY_SEX = "SELECT sex, COUNT(*) AS n, SUM(age) AS s FROM people GROUP BY sex"
 COLUMNS = {"age": sf.Int(17, 90), "sex": sf.Category(["f", "m"])}
