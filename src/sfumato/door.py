@@ -63,9 +63,11 @@ def _drawn(
         made = [release(plan, receipt, one, entropy) for plan, one in zip(paid.plans, found, strict=True)]
         return ledger.store(paid, made)
     except EngineFailed as failure:
-        ledger.fail(receipt.entry, failure)
-        raise
+        failed = failure
     except BaseException:
         with suppress(LedgerDamaged):  # the ledger may be what broke it off; then no entry is the same as a kill
             ledger.interrupt(receipt.entry)
         raise
+    ledger.fail(receipt.entry, failed)  # outside of the except: where it cannot be kept, it is not told either
+    failed.__context__ = None  # what the engine said may quote a row
+    raise failed

@@ -116,3 +116,11 @@ def test_a_cell_in_quotes_is_one_wherever_in_a_file_it_stands(border: int, name:
     first = b"40," + b"x" * (left - 4) + b"\n" if left >= 4 else b"\n" * left
     found = rows(tmp_path, HEADER, first, filler * many, cell, filler * 1000, name=name)
     assert found == (left >= 4) + many + 1 + 1000
+
+
+def test_an_open_quote_hides_nothing_where_empty_lines_make_up_for_its_rows(tmp_path: Path) -> None:
+    """Empty lines of a file with one column are rows to one reader and none to the other."""
+    path, schema = tmp_path / "one.csv", Schema("people", Row(), {"age": Int(0, 99)})
+    path.write_bytes(b"age\n" + b"\n" * 50 + b"20\n" * 51 + b' "x\n' + b"30\n" * 49)
+    with pytest.raises(DataUnreadable, match=FIELDS):
+        DuckDBEngine(path, schema)

@@ -144,8 +144,8 @@ TABLES = (
     Mutant(
         "lines-behind-an-open-quote",
         "engines/duckdb/sources.py",
-        "            if many != rows_by_quotes(path, separator):\n",
-        "            if many == 0:\n",
+        "            if not holds_rows(path, separator, len(names), iter(found.fetchone, None)):\n",
+        "            if found.fetchone() is None:\n",
         "one line with an open quote hides all lines behind it, and nobody says so",
         ("tests/engines/test_odd_lines.py::test_one_such_line_refuses_the_file_wherever_it_stands",),
     ),

@@ -3,15 +3,16 @@
 import fcntl
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from secrets import token_hex
 
 from sfumato.devices.process import this_process
+from sfumato.ledger.blocks import block
 from sfumato.ledger.disk import force
 
 
-@contextmanager
+@block
 def locked(handle: int) -> Iterator[int]:
     """While nobody else holds the file, or the folder. In the end the handle is closed."""
     process = this_process()
@@ -26,7 +27,7 @@ def locked(handle: int) -> Iterator[int]:
         os.close(handle)
 
 
-@contextmanager
+@block
 def laid(path: Path, text: bytes) -> Iterator[int]:
     """Claim: the text is at this path, whole and durable, and was locked before others could find it there.
 
@@ -44,9 +45,14 @@ def laid(path: Path, text: bytes) -> Iterator[int]:
             with suppress(OSError):
                 os.unlink(beside)
             raise
-        folder = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+        force_names(path.parent)
         yield handle
+
+
+def force_names(folder: Path) -> None:
+    """What has which name in a folder lasts after a power cut."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -7,11 +7,11 @@ the file itself is locked; whoever stores a state lays a new file in its place, 
 import json
 import os
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 from stat import S_ISREG
 
-from sfumato.devices.disk import laid, locked
+from sfumato.devices.disk import force_names, laid, locked
 from sfumato.devices.process import Process, this_process
 from sfumato.devices.state import Held, Rules, State
 from sfumato.devices.wordings import (
@@ -24,6 +24,7 @@ from sfumato.devices.wordings import (
     state_went_back,
 )
 from sfumato.errors import SfumatoError
+from sfumato.ledger.blocks import block
 
 
 class InFile:
@@ -41,7 +42,7 @@ class InFile:
         self._rules = rules
         self._seen: bytes | None = None
 
-    @contextmanager
+    @block
     def held(self) -> Iterator[Held]:
         with ExitStack() as locks:
             process, handle = this_process(), self._named(locks)
@@ -101,8 +102,17 @@ class InFile:
             seen = json.loads(self._seen or b"")
             if state != seen and not self._rules.follows(state, seen):
                 raise state_went_back(str(self.path))
+        if self._seen != text:
+            self._make_last()
         self._seen = text
         return state
+
+    def _make_last(self) -> None:
+        """Whoever laid this state may have failed before it was sure to last, and what it says is repeated now."""
+        try:
+            force_names(self.path.parent)
+        except OSError as error:
+            raise state_unwritable(str(self.path), _reason(error)) from None
 
     def _parsed(self, text: bytes) -> State:
         try:

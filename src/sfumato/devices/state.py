@@ -1,7 +1,6 @@
 """The state of a device: what is asked of one, and one that is only in memory."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 from threading import Lock
@@ -9,6 +8,7 @@ from typing import Any, Protocol
 
 from sfumato.devices.process import this_process
 from sfumato.devices.wordings import device_of_another_process
+from sfumato.ledger.blocks import block
 
 State = dict[str, Any]
 
@@ -41,7 +41,7 @@ class InMemory:
         self.known = rules.first()
         self._maker, self._one_at_a_time = this_process(), Lock()
 
-    @contextmanager
+    @block
     def held(self) -> Iterator[Held]:
         self._at_home()
         with self._one_at_a_time:

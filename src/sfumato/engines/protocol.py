@@ -34,7 +34,7 @@ class Engine(Protocol):
     def version(self) -> str:
         """Names the state of the data. What makes a table unreadable is found here, before anything is charged."""
 
-    def slot(self) -> AbstractContextManager[None]:
+    def slot(self) -> AbstractContextManager[object]:
         """Leave to run a question, taken before it is charged: nobody pays and then waits for others."""
 
     def rows(self, queries: Sequence[Query]) -> list[RowsFound]:

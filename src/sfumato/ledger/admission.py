@@ -34,7 +34,9 @@ def is_within(book: Book, analyst: str, terms: Terms) -> bool:
     """Whether all charges together are within the limits of now, to the last digit but that of rounded sums."""
     own = book.analyst_limits.get(analyst)
     within = book.total <= terms.limit + ROUNDING and book.delta_total <= terms.pot + ROUNDING
-    return within and (own is None or book.analyst_totals[analyst] <= terms.price(own).amount + ROUNDING)
+    return within and (
+        own is None or book.analyst_totals.get(analyst, Fraction(0)) <= terms.price(own).amount + ROUNDING
+    )
 
 
 def exceeded(book: Book, terms: Terms, analyst: str, *, cost: Cost, spend: Fraction) -> BudgetExceeded:

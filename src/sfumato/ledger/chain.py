@@ -61,6 +61,7 @@ class Chain:
         self._pid = os.getpid()
         self._lock = RLock()
         self._appended: list[Entry] = []
+        self._begun = False
         tell_of_forks(self)
         _CHAINS.add(self)
 
@@ -75,6 +76,7 @@ class Chain:
             connection, appended = self._idle(), list[Entry]()
             self._writing, self._appended = connection, appended
             try:
+                self._begun = True
                 connection.execute("BEGIN IMMEDIATE")
                 is_laid_out(connection, str(self.path))  # it may have been changed since this connection was made
                 yield self
@@ -83,6 +85,7 @@ class Chain:
                 # A fork has closed it. Nothing may be written to another, which has no transaction.
                 raise (self._refusal(error) if self._connection is connection else forked_meanwhile()) from error
             finally:
+                self._begun = False  # first: if a Ctrl-C comes now, whoever is next rolls back
                 with suppress(sqlite3.Error):
                     if connection.in_transaction:
                         connection.execute("ROLLBACK")
@@ -172,6 +175,7 @@ class Chain:
         if not in_child:
             self._lock.release()
             return
+        self._begun = False
         self._pid, self._lock = os.getpid(), RLock()  # the lock of before may be a thread's that is not here
 
     def _inherited(self) -> bool:
@@ -196,11 +200,20 @@ class Chain:
         return self._connection
 
     def _idle(self) -> sqlite3.Connection:
-        """A connection without a transaction, which would be this very thread's."""
+        """A connection without a transaction. One that a Ctrl-C has left, and nobody is in, is undone."""
+        self.refuse_inside()
         connection = self._connect()
         if connection.in_transaction:
-            raise asked_meanwhile(str(self.path))
+            connection.execute("ROLLBACK")
         return connection
+
+    def refuse_inside(self) -> None:
+        """Raises in a transaction, which is this very thread's: what is not committed is nobody's to read or to anchor.
+
+        Needs: held.
+        """
+        if self._begun:
+            raise asked_meanwhile(str(self.path))
 
     def _connected(self) -> sqlite3.Connection:
         """Claim: SQLite obeys no journal, from before it opens the file for as long as the connection is open."""

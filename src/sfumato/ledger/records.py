@@ -45,12 +45,14 @@ class Records:
         """What all entries say now; no other thread may add to it meanwhile."""
         self._refuse_if_gone()
         with self.chain.held():
+            self.chain.refuse_inside()
             yield self.reader.read()
 
     @block
     def checking(self) -> Iterator[Book]:
         """The same, and what the anchor remembers is in it."""
         with self.chain.held():
+            self.chain.refuse_inside()
             book = self._checked(self.reader.read)
             self.chain.check_layout()
             yield book

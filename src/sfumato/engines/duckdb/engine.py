@@ -4,7 +4,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from itertools import count
 from pathlib import Path
 from threading import Lock
@@ -31,6 +31,7 @@ from sfumato.schema.table import Schema
 __all__ = ["DuckDBEngine", "describe"]
 
 # Whatever the cause, one text.
+CTRL_C = "Query interrupted"  # the watchdog's is another error
 OF_THE_ENGINE = (duckdb.Error, RuntimeError, MemoryError)
 # Statistics of a file leave out NaN: a rewrite that trusts them takes NaN for a number, or not, depending on the other
 # rows (docs/decisions/0005-statistics-and-nan.md). A filter inside the scan skips blocks of rows where nobody fits: one
@@ -87,11 +88,12 @@ class DuckDBEngine:
         found = "\n".join(table.version(self._execute) for table in self._tables)
         return found if self._named is None else f"{NAMED}{self._named}"
 
-    @contextmanager
-    def slot(self) -> Iterator[None]:
-        """One question at a time: a connection works on one, and a second has settings of its own."""
-        with self._slot:
-            yield
+    def slot(self) -> AbstractContextManager[object]:
+        """One question at a time: a connection works on one, and a second has settings of its own.
+
+        The lock itself: its `with` is no Python, in which a Ctrl-C could come when it is taken and not yet given back.
+        """
+        return self._slot
 
     def rows(self, queries: Sequence[Query]) -> list[RowsFound]:
         """Of each query its rows; a failure, of whatever cause, has one text and says nothing about the data.
@@ -123,18 +125,22 @@ class DuckDBEngine:
     @contextmanager
     def _one_state(self, *, commit: bool = False) -> Iterator[None]:
         self._check_state()
+        self._undo()  # what a Ctrl-C has left open: whoever has the slot is alone here
         try:
-            self._run("BEGIN TRANSACTION")
-        except OF_THE_ENGINE:
-            raise engine_failed() from None
-        done = "ROLLBACK"
-        try:
+            with self._failing_alike():
+                self._run("BEGIN TRANSACTION")
             yield
             self._check_state()
-            done = "COMMIT" if commit else done
+            if commit:
+                with self._failing_alike():
+                    self._run("COMMIT")
         finally:
-            with suppress(duckdb.Error):
-                self._connection.execute(done)
+            self._undo()
+
+    def _undo(self) -> None:
+        """Where there is no transaction, DuckDB says so and nothing else happens."""
+        with suppress(*OF_THE_ENGINE):
+            self._connection.execute("ROLLBACK")
 
     def _check_state(self) -> None:
         if not all(table.is_as_named() for table in self._tables):
@@ -149,11 +155,20 @@ class DuckDBEngine:
     @contextmanager
     def _in_time(self) -> Iterator[None]:
         """So many seconds for all of it; neither for the begin nor for the end of a transaction, which must be told."""
+        with self._failing_alike(), at_most(self._limits.seconds, self._connection):
+            yield
+
+    @contextmanager
+    def _failing_alike(self) -> Iterator[None]:
+        """One text for every cause. A Ctrl-C, which DuckDB tells as an error of its own, stays one."""
+        failure: BaseException | None = None
         try:
-            with at_most(self._limits.seconds, self._connection):
-                yield
-        except OF_THE_ENGINE:
-            raise engine_failed() from None
+            yield
+        except OF_THE_ENGINE as error:
+            stopped = isinstance(error, RuntimeError) and CTRL_C in str(error)
+            failure = KeyboardInterrupt() if stopped else engine_failed()
+        if failure is not None:  # not inside of the except: what DuckDB said would be kept beside it
+            raise failure from None
 
     def _run(self, sql: str) -> duckdb.DuckDBPyConnection:
         return self._connection.execute(sql)

@@ -4,7 +4,9 @@ import csv
 import gzip
 import hashlib
 import zlib
+from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 from typing import IO
 
@@ -145,13 +147,26 @@ def header(path: Path) -> tuple[str, list[str]]:
     return separator, names
 
 
-def rows_by_quotes(path: Path, separator: str) -> int | None:
-    """How many rows follow the header, empty lines aside, as Python counts them; None where a quote stays open."""
+def holds_rows(path: Path, separator: str, width: int, found: Iterable[tuple[str | None, ...]]) -> bool:
+    """Whether a CSV file holds these rows and no others, cell by cell, as Python reads it; not where a quote is open.
+
+    Empty fields too many are none, and so is an empty line, unless rows have one field.
+    """
     try:
         with _lines(path) as lines:
-            return sum(1 for row in csv.reader(lines, delimiter=separator, strict=True) if row) - 1
+            rows = csv.reader(lines, delimiter=separator, strict=True)
+            next(rows, None)
+            kept = (row or [""] for row in rows if row or width == 1)
+            for row, cells in zip_longest(kept, found):
+                if row is None or cells is None or row != _as_written(cells, len(row)):
+                    return False
+            return True
     except (UnicodeDecodeError, csv.Error, gzip.BadGzipFile, EOFError, zlib.error):
-        return None
+        return False
+
+
+def _as_written(cells: tuple[str | None, ...], fields: int) -> list[str]:
+    return [*(cell or "" for cell in cells), *[""] * (fields - len(cells))]
 
 
 def separator_of(first: str) -> str:

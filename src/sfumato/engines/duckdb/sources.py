@@ -14,8 +14,8 @@ from sfumato.engines.duckdb.files import (
     ending,
     folder,
     header,
+    holds_rows,
     one_file,
-    rows_by_quotes,
     source_kind,
     state,
 )
@@ -58,7 +58,7 @@ def _csv(connection: Connection, path: Path, schema: Schema) -> Copied:
     """As texts first: a cast inside the reader would fail where TRY_CAST gives NULL.
 
     Readers that share a file begin at fixed bytes. One that begins inside a cell in quotes refuses the file; then a
-    single one reads it. That one would drop an open quote with all lines after it, so rows are counted besides.
+    single one reads it. That one would drop an open quote with all lines after it, so every cell is compared besides.
     """
     separator, names = header(path)
     columns = ", ".join(f"{text(name)}: 'VARCHAR'" for name in names)
@@ -80,8 +80,8 @@ def _csv(connection: Connection, path: Path, schema: Schema) -> Copied:
                 read("false")
             except duckdb.Error:
                 raise refused from None
-            ((many,),) = connection.execute(f"SELECT COUNT(*) FROM {RAW}").fetchall()
-            if many != rows_by_quotes(path, separator):
+            found = connection.execute(f"SELECT * FROM {RAW}")
+            if not holds_rows(path, separator, len(names), iter(found.fetchone, None)):
                 raise refused from None
     else:
         connection.execute(f"CREATE TABLE {RAW} (nothing INTEGER)")

@@ -23,8 +23,8 @@ def at_most(seconds: float, connection: Interruptible) -> Iterator[None]:
 
     timer = Timer(seconds, stop)
     timer.daemon = True
-    timer.start()
-    try:
+    try:  # also around its start, after which a Ctrl-C may come: it would stop somebody else's question
+        timer.start()
         yield
     finally:
         with guard:
