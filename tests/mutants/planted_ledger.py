@@ -2,6 +2,7 @@
 
 from tests.mutants.mutant import Mutant
 
+INTERRUPTIONS = "tests/threats/test_interruptions.py"
 FAILURES, DOOR = "tests/session/test_failures.py", "tests/session/test_door.py"
 ENVELOPES, KEY, IN_FORCE = (f"tests/ledger/test_{name}.py" for name in ("envelopes", "data_key", "in_force"))
 OLD, ANCHOR = "tests/ledger/test_old_ledgers.py", "tests/ledger/test_anchor.py"
@@ -20,8 +21,8 @@ OF_THE_LEDGER = (
     Mutant(
         "failures-forgotten",
         "door.py",
-        "        ledger.fail(receipt.entry, failure)\n",
-        "",
+        "    ledger.fail(receipt.entry, failed)  # outside",
+        "    # outside",
         "a question that failed is tried again for nothing, and tells each time whether and when it fails",
         (FAILURES,),
     ),
@@ -320,9 +321,51 @@ OF_THE_LEDGER = (
         (ALONE,),
     ),
     Mutant(
+        "read-before-it-is-committed",
+        "ledger/records.py",
+        """            self.chain.refuse_inside()
+            yield self.reader.read()
+""",
+        """            yield self.reader.read()
+""",
+        "whoever asks in the middle of a transaction is told what may never be in the file, and the anchor runs ahead",
+        (INTERRUPTIONS + "::test_nobody_reads_or_anchors_what_is_not_committed",),
+    ),
+    Mutant(
+        "open-transactions-stay",
+        "ledger/chain.py",
+        """        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        return connection
+""",
+        """        return connection
+""",
+        "one Ctrl-C at the wrong moment, and nobody can be charged until the process ends",
+        (INTERRUPTIONS + "::test_a_transaction_that_a_ctrl_c_has_left_open_is_undone_by_whoever_is_next",),
+    ),
+    Mutant(
+        "failure-told-before-it-is-kept",
+        "door.py",
+        "        failed = failure\n",
+        "        ledger.fail(receipt.entry, failure)\n        raise\n",
+        "a failure is shown although it is not kept, and the same charge is looked for once more",
+        (INTERRUPTIONS + "::test_a_failure_that_cannot_be_kept_is_not_told",),
+    ),
+    Mutant(
+        "engine-left-in-a-transaction",
+        "engines/duckdb/engine.py",
+        """        with suppress(*OF_THE_ENGINE):
+            self._connection.execute("ROLLBACK")
+""",
+        """        self._closed = bool(self._closed)
+""",
+        "after one Ctrl-C every question is charged and fails",
+        (INTERRUPTIONS + "::test_a_ctrl_c_in_the_engine_stops_one_question_and_no_other",),
+    ),
+    Mutant(
         "asked-inside",
         "ledger/chain.py",
-        "        if connection.in_transaction:\n            raise asked_meanwhile(str(self.path))\n",
+        "        if self._begun:\n            raise asked_meanwhile(str(self.path))\n",
         "",
         "a handler that asks undoes the transaction around it, whose charge is then written unchecked",
         (
