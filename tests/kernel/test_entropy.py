@@ -217,6 +217,7 @@ ALLOWED = {
     "ledger/ledger.py": {"secrets"},  # names a new ledger; no noise comes from it
     "ledger/data_key.py": {"secrets"},  # makes the key of the data's version; no noise comes from it
     "ledger/starting.py": {"secrets"},  # names a file that is not yet in its place
+    "devices/disk.py": {"secrets"},  # names a file that is not yet in its place
 }
 READERS = ("os.urandom", "os.getrandom", "ssl.RAND_bytes", "ssl.RAND_pseudo_bytes", "uuid.uuid1", "uuid.uuid4")
 
