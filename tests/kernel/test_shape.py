@@ -109,7 +109,9 @@ def test_a_forged_answer_of_another_shape_is_refused_in_the_ledgers_words(
     question, store = QUESTIONS[0], Ledger.store
 
     def overtaken(ledger: Ledger, *given: Any) -> Any:
-        forge(tmp_path / "people.ledger", "release", {"when": "", **FORGED[name]}, charge=2)
+        # By somebody who has the key: of anybody else nothing is believed, whatever its shape.
+        key = session._ledger.records.key
+        forge(tmp_path / "people.ledger", "release", {"when": "", **FORGED[name]}, key=key, charge=2)
         return store(ledger, *given)
 
     words = "entry 3 of the ledger keeps an answer of another shape than was paid for"

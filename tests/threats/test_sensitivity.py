@@ -522,8 +522,8 @@ REFUSED, WIDE = "        raise _unbounded_reason(value, text, schema)\n", "     
 def test_s8_twin_a_planner_that_invents_bounds_is_noticed() -> None:
     broken = mutant(
         importlib.import_module("sfumato.query.bind_calls"),
-        f"{REFUSED}{FOUND}    if max(abs(lower), abs(upper)) > WIDEST:\n{WIDE}    return Lattice",
-        f"        return Lattice(0, 100, 0)\n{REFUSED}    return Lattice",
+        f"{REFUSED}{FOUND}    if max(abs(lower), abs(upper)) > WIDEST:\n{WIDE}",
+        f"        return True, Fraction(0), Fraction(100)\n{FOUND}",
     )
     schema = Schema("data", sf.Row(), UNBOUNDED)
     (call,) = parse(NOT_DECLARED[0]).selected
