@@ -1,7 +1,6 @@
 """A Ctrl-C, a handler of signals or a full disk at the worst moment leaves nothing open, told or half done."""
 
 import os
-import signal
 import stat
 import time
 import traceback
@@ -45,7 +44,8 @@ class Interrupting:
 
 
 def ctrl_c() -> None:
-    signal.raise_signal(signal.SIGINT)
+    """As Python's handler does; a signal itself may meet another handler, of a test before."""
+    raise KeyboardInterrupt
 
 
 def as_duckdb_tells_it() -> None:
