@@ -8,11 +8,13 @@ from contextlib import closing
 from multiprocessing import get_context
 from pathlib import Path
 from threading import Event
+from weakref import WeakSet
 
 import pytest
 
 from sfumato.errors import LedgerDamaged
 from sfumato.ledger import chain as chain_module
+from sfumato.ledger import forks
 from sfumato.ledger.chain import Chain
 from tests.ledger.chains import append
 from tests.ledger.payments import in_child, open_ledger, payment, store
@@ -26,7 +28,9 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def chain(path: Path) -> Iterator[Chain]:
+def chain(path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Chain]:
+    # A fork waits for every ledger of its process, also for one that an interrupted test has left in a kept error.
+    monkeypatch.setattr(forks._KNOWN, "all", WeakSet())
     with closing(Chain(path)) as opened:
         write(opened)
         yield opened
