@@ -33,7 +33,7 @@ $(STAMP): locks/dev.lock $(CORE)
 demo: $(CORE)  ## a tour: a census town, two attacks, the private answers, a report
 	$(BIN)/sfumato demo
 
-test: venv $(TABLES)  ## all tests but the exhaustive ones (eight minutes on two cores)
+test: venv $(TABLES)  ## all tests but the exhaustive ones (nine minutes on two cores)
 	@sh tests/system-packages
 	$(PYTEST) -m "not exhaustive"
 
