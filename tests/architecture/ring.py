@@ -137,7 +137,7 @@ RING = (
     Trusted(
         "ledger/book.py",
         "book",
-        9,
+        8,
         "Does anything come from the file that is not in the book? Does every total follow from the amounts?",
     ),
     Trusted(
@@ -149,6 +149,7 @@ RING = (
     Trusted("ledger/in_force.py", "book", 1, "Who can raise a limit while a session is open, and who cannot?"),
     Trusted("ledger/data_key.py", "book", 2, "Who can read the key? Is it ever in the ledger? Can there be two?"),
     Trusted("ledger/marks.py", "book", 1, "Is a mark of all that an entry says, and of its place?"),
+    Trusted("ledger/veil.py", "book", 1, "What does an answer in the file tell whoever has no key?"),
     Trusted(
         "ledger/reader.py", "book", 2, "May anything vanish that was read once? Is half an entry ever in the book?"
     ),

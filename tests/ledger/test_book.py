@@ -116,6 +116,7 @@ SENSELESS = {
     "bytes-for-a-name": ("charge", NEXT, {"analyst": b"ann", "question": "q"}, "lacks"),
     "no-question": ("charge", NEXT, {"analyst": "ann"}, "lacks"),
     "bytes-for-a-request": ("charge", NEXT, ANN | {"request": b"id-2"}, "lacks"),
+    "bytes-for-whose-limit": ("limit", {"epsilon": "9", "delta": "1/1000"}, {"analyst": b"ann"}, "lacks"),
     "a-second-release": ("release", {"values": []}, {"charge": 2}, "a second answer of one charge"),
     "a-release-of-nothing": ("release", {"values": []}, {}, "nothing was charged for"),
     "a-release-of-a-release": ("release", {"values": []}, {"charge": 3}, "nothing was charged for"),
@@ -324,7 +325,7 @@ def test_an_older_ledger_that_is_sound_is_refused_by_whoever_read_the_newer(chai
 
 def test_answers_within_answers_are_read_no_deeper_than_they_are_written(chain: Chain) -> None:
     body = '{"values": [], "when": "", "others": [' * 200 + '{"values": []}' + "]}" * 200
-    kept = kept_releases(Entry(8, "release", None, None, None, 2, body, ""))
+    kept = kept_releases(Entry(8, "release", None, None, None, 2, body, ""), b"")
     assert kept == (Release(2, ()), Release(2, ()))
 
 

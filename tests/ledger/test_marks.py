@@ -8,12 +8,10 @@ import pytest
 
 from sfumato.errors import EngineFailed, LedgerDamaged, RequestConflict
 from sfumato.kernel.gate import Receipt
-from sfumato.ledger.data_key import key_beside, key_place
 from sfumato.ledger.entry import GENESIS, following
 from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.marks import is_marked, marked
 from sfumato.ledger.payment import Stored
-from sfumato.ledger.places import default_anchor
 from tests.ledger.attacked import without_marks
 from tests.ledger.payments import newest, open_ledger, payment, store
 from tests.ledger.tampering import forge, rows
@@ -177,18 +175,6 @@ def test_a_made_up_draw_has_no_answer_that_somebody_made_up(path: Path) -> None:
     for act in (ledger.found, ledger.draw):
         with pytest.raises(LedgerDamaged, match=f"entry 4 of the ledger {WITHOUT}"):
             act(drawn)
-    ledger.close()
-
-
-def test_with_the_key_lost_recall_shows_what_is_kept(path: Path) -> None:
-    ledger = open_ledger(path)
-    store(ledger, ledger.charge(payment(0.25)).entry, 7)
-    ledger.close()
-    key_place(default_anchor(path)).unlink()
-    ledger = open_ledger(path)
-    assert key_beside(default_anchor(path)) == ledger.records.key
-    assert shown(recalled(ledger)) == 7
-    assert ledger.found(payment(0.25)) is None
     ledger.close()
 
 

@@ -6,7 +6,9 @@ INTERRUPTIONS = "tests/threats/test_interruptions.py"
 FAILURES, DOOR = "tests/session/test_failures.py", "tests/session/test_door.py"
 ENVELOPES, KEY, IN_FORCE = (f"tests/ledger/test_{name}.py" for name in ("envelopes", "data_key", "in_force"))
 OLD, ANCHOR = "tests/ledger/test_old_ledgers.py", "tests/ledger/test_anchor.py"
-SHOWN, MARKS, PAYMENT, ALONE = (f"tests/ledger/test_{name}.py" for name in ("shown", "marks", "payment", "alone"))
+SHOWN, MARKS, PAYMENT, ALONE, VEIL = (
+    f"tests/ledger/test_{name}.py" for name in ("shown", "marks", "payment", "alone", "veil")
+)
 
 OF_THE_LEDGER = (
     # ---- the door
@@ -233,9 +235,33 @@ OF_THE_LEDGER = (
         (MARKS,),
     ),
     Mutant(
+        "answers-open",
+        "ledger/veil.py",
+        "shake_256(key + FOR_ANSWERS + nonce)",
+        "shake_256(FOR_ANSWERS + nonce)",
+        "an answer is read before the anchor knows it, taken out of the file, and drawn again for nothing",
+        (VEIL,),
+    ),
+    Mutant(
+        "answers-of-every-length",
+        "ledger/veil.py",
+        "    said = said.ljust(max(LEAST_BYTES, 1 << (len(said) - 1).bit_length()))\n",
+        "",
+        "the length of what is kept tells how many digits and keys an answer has",
+        (VEIL,),
+    ),
+    Mutant(
+        "answers-under-one-stream",
+        "ledger/veil.py",
+        "nonce = secrets.token_bytes(NONCE_BYTES)",
+        "nonce = bytes(NONCE_BYTES)",
+        "what was shown of one answer opens every other of the file",
+        (VEIL,),
+    ),
+    Mutant(
         "recalled-from-anybody",
         "ledger/bought.py",
-        "demand(self._records.marks(book, entry) or not self._records.marks(book, found), entry.seq, UNMARKED)",
+        "demand(not self._records.marks(book, found), entry.seq, UNMARKED)",
         "demand(True, entry.seq, UNMARKED)",
         "who can write the ledger and nothing else makes up an answer that is recalled",
         (MARKS,),

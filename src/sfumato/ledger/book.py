@@ -121,6 +121,8 @@ class Book:
         self._hashes += bytes.fromhex(entry.hash)
 
     def _take(self, entry: Entry) -> None:
+        for text in (entry.analyst, entry.question, entry.request):
+            said_text(text or "")
         match str(entry.kind):
             case "open":
                 said = entry.content

@@ -10,8 +10,14 @@ from sfumato.ledger.data_key import keyed
 from sfumato.ledger.entry import Entry
 from sfumato.ledger.payment import Draw, Payment, Sealing, Stored
 from sfumato.ledger.records import Records
-from sfumato.ledger.releases import kept_failure, kept_releases, kept_when
-from sfumato.ledger.wordings import envelope_of_other_data, not_an_envelope, request_conflict, request_of_before
+from sfumato.ledger.releases import is_veiled, kept_failure, kept_releases, kept_when
+from sfumato.ledger.wordings import (
+    envelope_of_other_data,
+    not_an_envelope,
+    request_conflict,
+    request_of_before,
+    veiled_otherwise,
+)
 
 OTHERWISE = "was paid for something else than it names"
 MISSHAPEN = "keeps an answer of another shape than was paid for"
@@ -58,7 +64,7 @@ class Bought:
         if entry is None:
             return None
         demand(self._records.marks(book, entry), entry.seq, UNMARKED)
-        found = _read(entry)
+        found = self._read(entry)
         demand(not isinstance(found, Stored) or fit(found.releases, paid), entry.seq, MISSHAPEN)
         return found
 
@@ -66,19 +72,27 @@ class Bought:
         """A charge of this analyst and what was kept for it.
 
         A charge of 0.1.0 has no mark, and one of before the key was lost none that is known: no question finds it, and
-        by its number it shows what is kept. For a charge with a mark only what has one is shown.
+        by its number it shows what is kept, if that can be read. For a charge with a mark only what has one is shown.
         """
         found = self._records.proven(book, charge) if charge in book.paid else None
         entry = self._entry(book, charge)
         if found is None or entry is None or (found.kind, found.analyst) != ("charge", analyst):
             return None
-        demand(self._records.marks(book, entry) or not self._records.marks(book, found), entry.seq, UNMARKED)
-        return found, _read(entry)
+        if not self._records.marks(book, entry):
+            demand(not self._records.marks(book, found), entry.seq, UNMARKED)
+            if is_veiled(entry):
+                raise veiled_otherwise(charge)
+        return found, self._read(entry)
 
     def _entry(self, book: Book, charge: int) -> Entry | None:
         """Of 0.1.0 there may be a failure and then an answer; that is what counts."""
         seq = book.releases.get(charge) or book.failures.get(charge)
         return None if seq is None else self._records.proven(book, seq)
+
+    def _read(self, kept: Entry) -> Stored | EngineFailed:
+        if kept.kind == "failure":
+            return kept_failure(kept)
+        return Stored(kept_releases(kept, self._records.key), kept_when(kept))
 
     def _marked(self, book: Book, charges: Sequence[int]) -> Entry | None:
         """The newest that somebody with the key wrote."""
@@ -100,7 +114,3 @@ def fit(releases: Sequence[Release], paid: Payment | Draw) -> bool:
 
 def _refuse(request: str) -> Entry:
     raise request_conflict(request)
-
-
-def _read(kept: Entry) -> Stored | EngineFailed:
-    return kept_failure(kept) if kept.kind == "failure" else Stored(kept_releases(kept), kept_when(kept))

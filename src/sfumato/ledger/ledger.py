@@ -123,7 +123,7 @@ class Ledger:
             kept = self._bought.kept_for(book, charge, paid)
             if not isinstance(kept, Stored):
                 demand(fit(releases, paid), charge, "would keep an answer of another shape than was paid for")
-                pen.append("release", {"when": now(), **written(releases)}, charge=charge)
+                pen.append("release", {"when": now(), **written(releases, self.records.key)}, charge=charge)
         return kept.releases if isinstance(kept, Stored) else tuple(releases)
 
     def fail(self, charge: int, failure: EngineFailed) -> None:

@@ -7,21 +7,32 @@ from sfumato.errors import EngineFailed
 from sfumato.kernel.gate import Release
 from sfumato.kernel.mechanisms.protocol import Released
 from sfumato.ledger.entry import Entry
+from sfumato.ledger.veil import unveiled, veiled
 from sfumato.ledger.wordings import ledger_broken
 
-
-def written(releases: Sequence[Release]) -> dict[str, Any]:
-    return {"releases": [_written(release) for release in releases]}
+VEILED = "veiled"
 
 
-def kept_releases(kept: Entry) -> tuple[Release, ...]:
-    """One a plan. 0.1.0 kept the first, and others that were paid with it inside of that."""
+def written(releases: Sequence[Release], key: bytes) -> dict[str, Any]:
+    return {VEILED: veiled({"releases": [_written(release) for release in releases]}, key)}
+
+
+def kept_releases(kept: Entry, key: bytes) -> tuple[Release, ...]:
+    """One a plan. 0.1.0 kept them open, and others that were paid with the first inside of that.
+
+    Needs: a mark with this key, where it is veiled.
+    """
     said = kept.content
     try:
+        said = unveiled(said[VEILED], key) if VEILED in said else said
         bodies = said["releases"] if "releases" in said else [said, *said.get("others", ())]
         return tuple(_read(int(kept.charge or 0), body) for body in bodies)
-    except (AttributeError, KeyError, TypeError, ValueError):
+    except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
         raise ledger_broken(kept.seq) from None
+
+
+def is_veiled(kept: Entry) -> bool:
+    return VEILED in kept.content
 
 
 def kept_when(kept: Entry) -> str:

@@ -246,6 +246,13 @@ def ledger_broken(entry: int) -> LedgerDamaged:
     )
 
 
+def veiled_otherwise(entry: int) -> LedgerDamaged:
+    return LedgerDamaged(
+        f"what entry {entry} bought was kept under another key than the one that lies beside the anchor now.",
+        "Restore that key, the file beside the anchor whose name ends in .key. Nothing was spent.",
+    )
+
+
 def ledger_rolled_back(seen: int, anchored: int) -> LedgerDamaged:
     return LedgerDamaged(
         f"the ledger ends at entry {seen}, its anchor remembers entry {anchored}.",
