@@ -18,7 +18,7 @@ from sfumato.kernel.gate import Receipt, Release, release
 from sfumato.kernel.mechanisms.additive import Additive, Law
 from sfumato.kernel.widths import deviation, error
 from sfumato.ledger.balance import Balance
-from sfumato.ledger.terms import Amount
+from sfumato.ledger.terms import Amount, Terms
 from sfumato.query.rewrite import KeyColumn
 from sfumato.schema.table import Schema
 from tests.entropy import SeededEntropy
@@ -42,7 +42,7 @@ def answered(walked: Walk, values: list[tuple[int, ...]]) -> Answer:
         walked.draft.columns,
         Release(7, tuple(values)),
         cost=amount,
-        balance=Balance(Amount(3.0, 0.0), amount, Amount(2.5, 0.0)),
+        balance=Balance(Terms(sf.Budget(3)), (Fraction(1, 2), Fraction(0)), Fraction(5, 2)),
         when="2026-11-15T00:00:00Z",
         cached=False,
     )

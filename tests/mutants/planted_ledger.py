@@ -380,12 +380,20 @@ OF_THE_LEDGER = (
     Mutant(
         "engine-left-in-a-transaction",
         "engines/duckdb/engine.py",
-        """        with suppress(*OF_THE_ENGINE):
-            self._connection.execute("ROLLBACK")
+        """            self._connection.execute("ROLLBACK")
+            self._begun = False
 """,
-        """        self._closed = bool(self._closed)
+        """            self._begun = False
 """,
         "after one Ctrl-C every question is charged and fails",
+        (INTERRUPTIONS + "::test_a_ctrl_c_in_the_engine_stops_one_question_and_no_other",),
+    ),
+    Mutant(
+        "transaction-forgotten",
+        "engines/duckdb/engine.py",
+        "        if self._begun:  # what",
+        "        if self._closed:  # what",
+        "after a Ctrl-C while a transaction ends every question is charged and fails",
         (INTERRUPTIONS + "::test_a_ctrl_c_in_the_engine_stops_one_question_and_no_other",),
     ),
     Mutant(

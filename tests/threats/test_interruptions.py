@@ -27,15 +27,19 @@ COUNT, SUM = "SELECT COUNT(*) AS n FROM people", "SELECT SUM(age) AS s FROM peop
 
 
 class Interrupting:
-    """A connection on which a Ctrl-C comes once, right after a statement that begins so."""
+    """A connection on which a Ctrl-C comes once, right before or after a statement that begins so."""
 
-    def __init__(self, real: Any, beginning: str, how: Any) -> None:
-        self._real, self._beginning, self._how = real, beginning, how
+    def __init__(self, real: Any, beginning: str, how: Any, *, before: bool = False) -> None:
+        self._real, self._beginning, self._how, self._before = real, beginning, how, before
 
     def execute(self, sql: str) -> Any:
-        found = self._real.execute(sql)
-        if self._beginning and sql.startswith(self._beginning):
+        here = self._beginning and sql.startswith(self._beginning)
+        if here:
             self._beginning = ""
+        if here and self._before:
+            self._how()
+        found = self._real.execute(sql)
+        if here:
             self._how()
         return found
 
@@ -54,11 +58,14 @@ def as_duckdb_tells_it() -> None:
 
 @pytest.mark.parametrize("how", [ctrl_c, as_duckdb_tells_it])
 @pytest.mark.parametrize("beginning", ["BEGIN", "ROLLBACK", "SELECT"])
-def test_a_ctrl_c_in_the_engine_stops_one_question_and_no_other(open_crowd: Open, beginning: str, how: Any) -> None:
+@pytest.mark.parametrize("before", [True, False])
+def test_a_ctrl_c_in_the_engine_stops_one_question_and_no_other(
+    open_crowd: Open, beginning: str, how: Any, before: bool
+) -> None:
     session = open_crowd(budget=sf.Budget(100))
     session.ask(COUNT, spend=1)
     engine: Any = session._engine
-    engine._connection = Interrupting(engine._connection, beginning, how)
+    engine._connection = Interrupting(engine._connection, beginning, how, before=before)
     try:
         session.ask(SUM, spend=1)
     except KeyboardInterrupt:

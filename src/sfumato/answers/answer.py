@@ -39,21 +39,30 @@ class Answer:
     columns: tuple[str, ...]
     rows: list[dict[str, Any]]
     cost: Amount
-    spent: Amount
-    left: Amount
     unit: str
     cached: bool
     when: str
     receipt: int
     more: int | None
     notes: tuple[str, ...]
+    _balance: Balance = field(repr=False)
     _numbers: "tuple[ReleasedRows, tuple[OutputColumn, ...], tuple[Mechanism, ...]]" = field(repr=False)
     _repeat: Repeat | None = field(repr=False)
 
     def __repr__(self) -> str:
         """Signs that nobody sees are spelt out: keys are whatever people wrote."""
-        shown = (f"{one.name}={getattr(self, one.name)!r}" for one in fields(self) if one.repr)
-        return visible(f"Answer({', '.join(shown)})")
+        names = [*(one.name for one in fields(self) if one.repr), "spent", "left"]
+        return visible(f"Answer({', '.join(f'{name}={getattr(self, name)!r}' for name in names)})")
+
+    @property
+    def spent(self) -> Amount:
+        """All that was spent of the limit when this was answered."""
+        return self._balance.spent
+
+    @property
+    def left(self) -> Amount:
+        """The largest spend that was left then."""
+        return self._balance.left
 
     @property
     def measured(self) -> list[str]:
@@ -187,8 +196,6 @@ def finish(
         columns=tuple(column.name for column in columns),
         rows=rows,
         cost=cost,
-        spent=balance.spent,
-        left=balance.left,
         unit=str(certified.plan.unit),
         cached=cached,
         when=when,
@@ -201,6 +208,7 @@ def finish(
                 *found_bounds(certified, columns, rows, [release.values[group] for group in order]),
             )
         ),
+        _balance=balance,
         _numbers=(tuple(release.values[group] for group in order), columns, mechanisms),
         _repeat=repeat,
     )

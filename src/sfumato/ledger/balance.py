@@ -1,6 +1,6 @@
 """What is left, for people."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 from sfumato.kernel.cost import Cost
@@ -11,13 +11,36 @@ from sfumato.ledger.terms import Amount, Terms
 
 @dataclass(frozen=True, slots=True)
 class Balance:
-    """The limit, what was spent of it and what is left, for one analyst; and the δ left for discovering keys."""
+    """The limit, what was spent of it and what is left, for one analyst; and the δ left for discovering keys.
 
-    limit: Amount
-    spent: Amount
-    left: Amount
-    left_for_keys: float = 0.0
+    Kept exactly; what that is in (ε, δ) is reckoned when somebody looks.
+    """
+
+    _terms: Terms = field(repr=False)
+    _spent: tuple[Fraction, Fraction] = field(repr=False)
+    _left: Fraction = field(repr=False)
+    _left_for_keys: Fraction = field(default=Fraction(0), repr=False)
     more: int | None = None
+
+    @property
+    def limit(self) -> Amount:
+        return Amount(float(self._terms.budget.epsilon), float(self._terms.budget.delta))
+
+    @property
+    def spent(self) -> Amount:
+        return self._terms.spent(*self._spent)
+
+    @property
+    def left(self) -> Amount:
+        return self._terms.left(self._left)
+
+    @property
+    def left_for_keys(self) -> float:
+        return float(self._left_for_keys)
+
+    def __repr__(self) -> str:
+        names = ("limit", "spent", "left", "left_for_keys", "more")
+        return f"Balance({', '.join(f'{name}={getattr(self, name)!r}' for name in names)})"
 
 
 def balance_of(book: Book, terms: Terms, analyst: str, like: Cost | None = None) -> Balance:
@@ -31,5 +54,4 @@ def balance_of(book: Book, terms: Terms, analyst: str, like: Cost | None = None)
     if like is not None:
         counts = [left // like.amount, *([keys // like.delta] if like.delta else [])]
         many = max(0, int(min(counts)))
-    limit = Amount(float(terms.budget.epsilon), float(terms.budget.delta))
-    return Balance(limit, terms.spent(total, delta_total), terms.left(left), float(keys), many)
+    return Balance(terms, (total, delta_total), left, keys, many)

@@ -58,7 +58,7 @@ class DuckDBEngine:
         version: str | None = None,
     ) -> None:
         self._pid = os.getpid()
-        self._closed = False
+        self._closed = self._begun = False
         self._one_at_a_time, self._slot, self._kept = Lock(), Lock(), count()
         self._limits = limits or Limits()
         self._named = version
@@ -125,8 +125,10 @@ class DuckDBEngine:
     @contextmanager
     def _one_state(self, *, commit: bool = False) -> Iterator[None]:
         self._check_state()
-        self._undo()  # what a Ctrl-C has left open: whoever has the slot is alone here
+        if self._begun:  # what a Ctrl-C has left open: whoever has the slot is alone here
+            self._undo()
         try:
+            self._begun = True
             with self._failing_alike():
                 self._run("BEGIN TRANSACTION")
             yield
@@ -141,6 +143,7 @@ class DuckDBEngine:
         """Where there is no transaction, DuckDB says so and nothing else happens."""
         with suppress(*OF_THE_ENGINE):
             self._connection.execute("ROLLBACK")
+            self._begun = False
 
     def _check_state(self) -> None:
         if not all(table.is_as_named() for table in self._tables):
