@@ -71,6 +71,7 @@ SAMPLES: dict[str, tuple[Any, ...]] = {
     "ledger_unwritable": ("people.ledger",),
     "ledger_broken": (7,),
     "ledger_rolled_back": (6, 9),
+    "veiled_otherwise": (7,),
     "ledger_gone": ("people.ledger",),
     "anchor_gone": ("people.anchor",),
     "request_conflict": ("id-17",),

@@ -204,7 +204,7 @@ def test_no_row_makes_a_question_fail(candidate: Candidate) -> None:
     "leaf",
     [
         {"to_big": lambda real: f"CAST({real} AS BIGINT)"},
-        {"position": lambda value, listed: DUCKDB.position(value, listed).replace("TRY_CAST", "CAST")},
+        {"position": lambda value, listed: DUCKDB.position(f"({value})", listed).replace("TRY_CAST", "CAST")},
     ],
     ids=lambda leaf: next(iter(leaf)),
 )

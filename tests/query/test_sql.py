@@ -8,7 +8,7 @@ import pytest
 import sqlglot
 from hypothesis import given
 from hypothesis import strategies as st
-from sqlglot import TokenType
+from sqlglot import Parser, TokenType
 
 from sfumato.errors import Refused, UsageError
 from sfumato.plan.expressions import AllOf, AnyOf, Column, Comparison, Not, Number
@@ -53,7 +53,7 @@ def test_whatever_the_tokenizer_raises_the_text_is_refused(monkeypatch: pytest.M
     def broken(text: str) -> None:
         raise RuntimeError(f"secret parser state near {text}")
 
-    monkeypatch.setattr(sqlglot, "tokenize", broken)
+    monkeypatch.setattr(sql.PARSING, "tokenize", broken)
     with pytest.raises(Refused, match=r"^this is not a question in SQL: it cannot be read\.") as refused:
         parse(COUNT)
     assert refused.value.__suppress_context__
@@ -61,10 +61,10 @@ def test_whatever_the_tokenizer_raises_the_text_is_refused(monkeypatch: pytest.M
 
 @pytest.mark.parametrize("error", [RecursionError("deep"), AttributeError("None"), MemoryError(), KeyError("x")])
 def test_whatever_the_parser_raises_the_text_is_refused(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
-    def broken(text: str) -> None:
+    def broken(parser: object, tokens: object, text: str) -> None:
         raise error
 
-    monkeypatch.setattr(sqlglot, "parse", broken)
+    monkeypatch.setattr(Parser, "parse", broken)
     with pytest.raises(Refused, match=r"^this is not a question in SQL: it cannot be read\.") as refused:
         parse(COUNT)
     assert refused.value.__suppress_context__
@@ -83,10 +83,10 @@ def test_whatever_the_parser_raises_the_text_is_refused(monkeypatch: pytest.Monk
 def test_a_parse_error_names_the_word_and_nothing_else(
     monkeypatch: pytest.MonkeyPatch, errors: list[dict[str, object]], said: str
 ) -> None:
-    def broken(text: str) -> None:
+    def broken(parser: object, tokens: object, text: str) -> None:
         raise sqlglot.errors.ParseError("internal text", errors)
 
-    monkeypatch.setattr(sqlglot, "parse", broken)
+    monkeypatch.setattr(Parser, "parse", broken)
     with pytest.raises(Refused) as refused:
         parse(COUNT)
     assert refused.value.message == f"this is not a question in SQL: {said}."
@@ -113,10 +113,10 @@ def test_the_longest_question_is_still_read() -> None:
 
 @pytest.mark.parametrize("opening", ["(", "[", "{", "CASE ", "NOT ", "- ", "+ ", "~ ", "NOT (", "-(", "f("])
 def test_nesting_is_measured_before_parsing(monkeypatch: pytest.MonkeyPatch, opening: str) -> None:
-    def reached(text: str) -> None:
+    def reached(parser: object, tokens: object, text: str) -> None:
         raise AssertionError("the parser saw a deep text")
 
-    monkeypatch.setattr(sqlglot, "parse", reached)
+    monkeypatch.setattr(Parser, "parse", reached)
     with pytest.raises(Refused, match=rf"nested more than ({DEEPEST}|{MOST_CALLS}) (levels )?deep"):
         parse(where(opening * (DEEPEST + 1)))
 

@@ -64,15 +64,20 @@ NO_CLAMP = (
     "WHEN {written} < {lower} THEN {lower} WHEN {written} > {upper} THEN {upper} END",
     "ELSE CAST({written} AS INTEGER) END",
 )
-SHARE = 'dialect.quotient(_big(caps.rows, dialect), "COUNT(*) OVER person")'
-KEEP_UNDECLARED = [("CAST(enum_code(", "COALESCE(enum_code("), ("listed))}))) AS INTEGER)", "listed))}))), 0)")]
+SHARE = 'dialect.quotient(_big(caps.rows, dialect), "many")'
+KEEP_UNDECLARED = [("VARCHAR) {whens} END", "VARCHAR) {whens} ELSE 0 END")]
+KEEP_UNLISTED = [
+    ("<= FEW", "< 0"),
+    ("CAST(enum_code(", "COALESCE(enum_code("),
+    ("listed))}))) AS INTEGER)", "listed))}))), 0)"),
+]
 TIES = [
     (
         "row_number() OVER (PARTITION BY u ORDER BY {order}) AS rank",
         "rank() OVER (PARTITION BY u ORDER BY u) AS rank",
     )
 ]
-ONE_MORE = 'f"{caps.rows} // COUNT(*) OVER person + CAST({caps.rows} % COUNT(*) OVER person > 0 AS INTEGER)"'
+ONE_MORE = 'f"{caps.rows} // many + CAST({caps.rows} % many > 0 AS INTEGER)"'
 TWINS: dict[str, tuple[Shape, list[tuple[str, str]]]] = {
     "no clamp": (PEOPLE, [NO_CLAMP]),
     "no clamp of rows": (ROWS, [NO_CLAMP]),
@@ -83,7 +88,7 @@ TWINS: dict[str, tuple[Shape, list[tuple[str, str]]]] = {
     ),
     "rows bounded group by group": (PEOPLE, [(SHARE, "_big(caps.rows, dialect)")]),
     "share rounded up": (PEOPLE, [(SHARE, ONE_MORE)]),
-    "rows of one group counted": (PEOPLE, [("SUM(least(n, {most})) OVER person", "n")]),
+    "rows of one group counted": (PEOPLE, [("SUM(least(n, {most}))", "MAX(n)")]),
     "groups not bounded": (PEOPLE, [(" WHERE rank <= {caps.groups}", "")]),
     "ties share a rank": (PEOPLE, TIES),
     "sums not clipped below": (PEOPLE, [("WHEN s{i} < most * {low} THEN most * {low} ", "")]),
@@ -91,6 +96,8 @@ TWINS: dict[str, tuple[Shape, list[tuple[str, str]]]] = {
     "centred sums not centred": (PEOPLE, [("- {dialect.huge(lattice.centre)} * COUNT(v{i}) AS", "AS")]),
     "undeclared keys kept": (PEOPLE, KEEP_UNDECLARED),
     "undeclared keys of rows kept": (ROWS, KEEP_UNDECLARED),
+    "undeclared keys of long lists kept": (PEOPLE, KEEP_UNLISTED),
+    "undeclared keys of long lists of rows kept": (ROWS, KEEP_UNLISTED),
     "keys outside a range kept": (
         RANGES,
         [("AND {high} THEN {position} END", "AND {high} THEN {position} ELSE 0 END")],

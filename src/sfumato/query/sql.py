@@ -63,6 +63,8 @@ MOST_CALLS = 4  # one inside another, of words the parser may take for something
 MOST_JOINS = MOST_CASTS = 4
 MOST_NODES = 5_000
 
+PARSING = sqlglot.Dialect.get_or_raise(None)
+
 # It would print the analyst's text where nobody asked for it.
 logging.getLogger("sqlglot").setLevel(logging.CRITICAL)
 
@@ -235,12 +237,12 @@ def one_statement(text: str) -> exp.Expr:
     if len(text) > LONGEST:
         raise too_long(len(text), LONGEST)
     try:
-        tokens = sqlglot.tokenize(text)
+        tokens = PARSING.tokenize(text)
     except Exception:  # noqa: BLE001 - see below
         raise not_sql("it cannot be read") from None
     _check_depth(tokens)
     try:
-        statements = sqlglot.parse(text)
+        statements = PARSING.parser().parse(tokens, text)
     except sqlglot.errors.ParseError as error:
         raise not_sql(_where_it_stopped(error)) from None
     except Exception:  # noqa: BLE001 - a parser fed with hostile text: whatever it raises, the text is refused

@@ -70,9 +70,9 @@ def written_back(text: str) -> str:
     Needs: a text that `parse` takes.
     """
     meant = _meaning(parse(text))
-    for written in (rewritten(text), " ".join(words(text))):
+    for write in (rewritten, lambda typed: " ".join(words(typed))):
         try:
-            if _meaning(parse(written)) == meant:
+            if _meaning(parse(written := write(text))) == meant:
                 return written
         except Refused:
             pass

@@ -8,6 +8,8 @@ from sfumato.engines.sql.dialect import DatePart
 from sfumato.engines.sql.phrases import quoted, text
 from sfumato.plan.expressions import ArithmeticOperator
 
+COLUMN = re.compile(r't\."(?:[^"]|"")*"|k[0-9]+')
+FEW = 8  # texts that are compared one after the other; of more, a table of them is faster
 PLAIN = re.compile(r"[0-9]+(\.[0-9]+)?(e[+-][0-9]+)?")  # no sign, no infinity, no NaN
 
 
@@ -134,6 +136,9 @@ class DuckDBDialect:
         return f"CAST(ceil(4 * log2(CAST(greatest(abs({steps}), 1) AS DOUBLE))) AS INTEGER)"
 
     def position(self, value: str, listed: Sequence[str]) -> str:
+        if len(listed) <= FEW and COLUMN.fullmatch(value):
+            whens = " ".join(f"WHEN {text(one)} THEN {place}" for place, one in enumerate(listed))
+            return f"CASE CAST({value} AS VARCHAR) {whens} END"
         return f"CAST(enum_code(TRY_CAST(CAST({value} AS VARCHAR) AS ENUM({', '.join(map(text, listed))}))) AS INTEGER)"
 
     # ---- texts

@@ -118,13 +118,17 @@ def _bounded(counting: Counting, pairs: str, columns: str, dialect: Dialect) -> 
     if counting.open or counting.groups > caps.groups:
         order = ", ".join([dialect.order([dialect.as_text("u"), *names, str(counting.salt)]), *ties(names)])
         yield f"ranked AS (\n  SELECT *, row_number() OVER (PARTITION BY u ORDER BY {order}) AS rank FROM {pairs})"
-        pairs = f"ranked WHERE rank <= {caps.groups}"
-    most, window = _big(caps.rows_per_group, dialect), ""
+        yield f"chosen AS (\n  SELECT * FROM ranked WHERE rank <= {caps.groups})"
+        pairs = "chosen"
+    most = _big(caps.rows_per_group, dialect)
     if not caps.always:
-        window = " WINDOW person AS (PARTITION BY u)"
-        part = dialect.quotient(_big(caps.rows, dialect), "COUNT(*) OVER person")
-        most = f"CASE WHEN SUM(least(n, {most})) OVER person > {caps.rows} THEN least({most}, {part}) ELSE {most} END"
-    yield f"bounded AS (\n  SELECT {columns}, {most} AS most\n  FROM {pairs}{window})"
+        # Who has more rows than count in all; joined, because a window over everybody takes longer.
+        total = f"SUM(least(n, {most}))"
+        yield f"beyond AS (\n  SELECT u, COUNT(*) AS many FROM {pairs} GROUP BY u HAVING {total} > {caps.rows})"
+        part = dialect.quotient(_big(caps.rows, dialect), "many")
+        most = f"CASE WHEN many IS NOT NULL THEN least({most}, {part}) ELSE {most} END"
+        pairs += " LEFT JOIN beyond USING (u)"
+    yield f"bounded AS (\n  SELECT {columns}, {most} AS most\n  FROM {pairs})"
 
 
 def _in_lines(counting: Counting, unit: Person, rows: str, writer: Writer) -> str:
