@@ -1,5 +1,6 @@
 """The door: pay, look, add noise, keep. Nobody else calls the ledger's charges, an engine or the gate for an answer."""
 
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -8,7 +9,8 @@ from sfumato.engines.protocol import Engine
 from sfumato.engines.sql.counting import emit
 from sfumato.engines.sql.dialect import Dialect
 from sfumato.engines.ticks import leaving_at_a_tick
-from sfumato.errors import EngineFailed, LedgerDamaged, data_changed
+from sfumato.engines.wordings import engine_failed
+from sfumato.errors import EngineFailed, LedgerDamaged, SfumatoError, data_changed
 from sfumato.kernel.certify import Certified
 from sfumato.kernel.entropy import Entropy
 from sfumato.kernel.gate import Receipt, Release, release
@@ -64,10 +66,28 @@ def _drawn(
         return ledger.store(paid, made)
     except EngineFailed as failure:
         failed = failure
+    except Exception as error:
+        if isinstance(error, SfumatoError):
+            _interrupt(ledger, receipt)
+            raise
+        failed = engine_failed()  # what it says may depend on the rows, such as how much memory there was not
     except BaseException:
-        with suppress(LedgerDamaged):  # the ledger may be what broke it off; then no entry is the same as a kill
-            ledger.interrupt(receipt.entry)
+        _interrupt(ledger, receipt)
         raise
-    ledger.fail(receipt.entry, failed)  # outside of the except: where it cannot be kept, it is not told either
+    _surely(lambda: ledger.fail(receipt.entry, failed))  # not in the except: if it cannot be kept, it is not told
     failed.__context__ = None  # what the engine said may quote a row
     raise failed
+
+
+def _interrupt(ledger: Ledger, receipt: Receipt) -> None:
+    with suppress(LedgerDamaged):  # the ledger may be what broke it off; then no entry is the same as a kill
+        _surely(lambda: ledger.interrupt(receipt.entry))
+
+
+def _surely(keep: Callable[[], None]) -> None:
+    """Once more where a Ctrl-C comes meanwhile: who has a fast hand must not have looks for nothing."""
+    try:
+        keep()
+    except KeyboardInterrupt:
+        keep()
+        raise

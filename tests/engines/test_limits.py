@@ -18,7 +18,7 @@ import pytest
 import sfumato as sf
 import sfumato.door
 from sfumato.engines.duckdb.engine import DuckDBEngine
-from sfumato.engines.duckdb.watchdog import at_most
+from sfumato.engines.duckdb.watchdog import Watchdog
 from sfumato.engines.ticks import SHORTEST_NS, STEPS_A_DOUBLING, leaving_at_a_tick, next_tick, ticks
 from sfumato.errors import DataUnreadable, EngineFailed, UsageError
 from sfumato.schema.columns import Int, Text
@@ -186,9 +186,9 @@ class Interrupted:
 
 def test_the_watchdog_interrupts_in_time_and_never_afterwards() -> None:
     slow, quick = Interrupted(), Interrupted()
-    with at_most(0.01, slow):
+    with Watchdog(slow).at_most(0.01):
         assert slow.at.wait(10)
-    with at_most(0.05, quick):
+    with Watchdog(quick).at_most(0.05):
         pass
     time.sleep(0.2)
     assert not quick.at.is_set()

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from sfumato.engines.duckdb import files
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.errors import DataUnreadable
 from sfumato.schema.columns import Int, Text
@@ -124,3 +125,12 @@ def test_an_open_quote_hides_nothing_where_empty_lines_make_up_for_its_rows(tmp_
     path.write_bytes(b"age\n" + b"\n" * 50 + b"20\n" * 51 + b' "x\n' + b"30\n" * 49)
     with pytest.raises(DataUnreadable, match=FIELDS):
         DuckDBEngine(path, schema)
+
+
+def test_long_cells_in_quotes_are_compared_like_others(tmp_path: Path) -> None:
+    """Where several readers cannot share a file, each cell is compared with what Python reads, however long it is."""
+    files.csv.field_size_limit(1 << 17)
+    long = "Ulm\n" * 50_000
+    (tmp_path / "people.csv").write_text(f'age,town\n30,"{long}"\n', newline="")
+    assert files.holds_rows(tmp_path / "people.csv", ",", 2, [("30", long)])
+    assert not files.holds_rows(tmp_path / "people.csv", ",", 2, [("30", long[:-1])])

@@ -381,12 +381,28 @@ OF_THE_LEDGER = (
         "engine-left-in-a-transaction",
         "engines/duckdb/engine.py",
         """            self._connection.execute("ROLLBACK")
-            self._begun = False
+            self._begun = None
 """,
-        """            self._begun = False
+        """            self._begun = None
 """,
         "after one Ctrl-C every question is charged and fails",
         (INTERRUPTIONS + "::test_a_ctrl_c_in_the_engine_stops_one_question_and_no_other",),
+    ),
+    Mutant(
+        "what-went-wrong-is-told",
+        "door.py",
+        "        if isinstance(error, SfumatoError):\n",
+        "        if isinstance(error, Exception):\n",
+        "how many rows did not fit into memory is told in an error, again and again for one charge",
+        ("tests/session/test_door.py",),
+    ),
+    Mutant(
+        "undone-in-the-middle-of-another",
+        "engines/duckdb/engine.py",
+        "            if self._begun is this:  # else",
+        "            if this:  # else",
+        "a Ctrl-C that is forgotten late undoes somebody else's question, whose answer is 0 for ever",
+        (INTERRUPTIONS,),
     ),
     Mutant(
         "transaction-forgotten",

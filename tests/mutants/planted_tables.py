@@ -7,7 +7,7 @@ DUCKDB, FILES, BESIDE = (
     "tests/engines/test_sources.py",
     "tests/engines/test_further_tables.py",
 )
-TYPES = "tests/engines/test_types.py"
+TYPES, IDS = "tests/engines/test_types.py", "tests/engines/test_ids.py"
 DECLARED = "tests/schema/test_declarations.py"
 
 TABLES = (
@@ -116,6 +116,38 @@ TABLES = (
         "",
         "whatever becomes SQL can read every file of this machine",
         (DUCKDB + "::test_the_engine_is_locked_in",),
+    ),
+    Mutant(
+        "ids-in-json-as-doubles",
+        "engines/duckdb/canonical.py",
+        "        return _no_longer(_json_id(name), LONGEST_TEXT)\n",
+        "        return _no_longer(_of_json(name), LONGEST_TEXT)\n",
+        "two people whose numbers are one double are one person, and adding one of them moves two groups",
+        (IDS,),
+    ),
+    Mutant(
+        "ids-by-their-own-clock",
+        "engines/duckdb/frames.py",
+        '        case "DatetimeTZDtype" if is_id:\n',
+        '        case "DatetimeTZDtype" if is_id is None:\n',
+        "two people of an hour that the clock shows twice are one person",
+        (IDS,),
+    ),
+    Mutant(
+        "cells-by-their-own-clock",
+        "engines/duckdb/cells.py",
+        'return _by_utc(text_of(_in_utc(cell))) if datetime.utcoffset(cast("datetime", cell)) is not None else found',
+        "return found",
+        "two people of an hour that the clock shows twice are one person",
+        (IDS,),
+    ),
+    Mutant(
+        "long-cells-refused",
+        "engines/duckdb/files.py",
+        "    csv.field_size_limit(max(csv.field_size_limit(), LONGEST_LINE))\n",
+        "",
+        "one person's long remark decides whether a table can be opened",
+        ("tests/engines/test_odd_lines.py::test_long_cells_in_quotes_are_compared_like_others",),
     ),
     Mutant(
         "separator-by-all-lines",

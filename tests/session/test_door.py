@@ -1,5 +1,6 @@
 """The door: pay, look, add noise, keep, in this order; and what happens when a look is broken off."""
 
+import traceback
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from fractions import Fraction
@@ -94,7 +95,7 @@ def broken_by(error: BaseException) -> Callable[..., Any]:
     return broken
 
 
-@pytest.mark.parametrize("error", [KeyboardInterrupt(), SystemExit(1), MemoryError(), OSError("of something else")])
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), SystemExit(1), LedgerDamaged("of something else")])
 def test_a_look_that_was_interrupted_is_resumed_three_times(
     open_crowd: Open, monkeypatch: pytest.MonkeyPatch, error: BaseException
 ) -> None:
@@ -113,6 +114,45 @@ def test_a_look_that_was_interrupted_is_resumed_three_times(
     assert not session.ask(COUNT, spend=0.5, fresh=True).cached
     assert session.budget.spent.epsilon == 1
     assert session._ledger.verify() == 8
+
+
+@pytest.mark.parametrize("place", ["look_at_all", "release"])
+@pytest.mark.parametrize("error", [MemoryError("shape (276601,)"), ValueError("276601"), RecursionError("276601")])
+def test_whatever_goes_wrong_on_rows_says_one_thing_and_has_failed(
+    open_crowd: Open, monkeypatch: pytest.MonkeyPatch, place: str, error: Exception
+) -> None:
+    """How much memory there was not, or which size did not fit, is a number of the table's."""
+    session = open_crowd()
+    with monkeypatch.context() as broken:
+        broken.setattr(door, place, broken_by(error))
+        with pytest.raises(EngineFailed) as told:
+            session.ask(COUNT, spend=0.5)
+    assert "276601" not in "".join(traceback.format_exception(told.value))
+    assert told.value.message == "the engine could not finish this question."
+    assert (told.value.__context__, told.value.__cause__) == (None, None)
+    assert kinds(session) == ["open", "charge", "failure"]
+    with pytest.raises(EngineFailed):
+        session.ask(COUNT, spend=0.5)
+
+
+@pytest.mark.parametrize(("keep", "error"), [("interrupt", KeyboardInterrupt()), ("fail", EngineFailed("it failed."))])
+def test_a_second_ctrl_c_gives_no_further_look_for_nothing(
+    open_crowd: Open, monkeypatch: pytest.MonkeyPatch, keep: str, error: BaseException
+) -> None:
+    session, real, pressed = open_crowd(), getattr(Ledger, keep), list[int]()
+
+    def pressing(*given: Any) -> None:
+        if not pressed:
+            pressed.append(1)
+            raise KeyboardInterrupt
+        real(*given)
+
+    with monkeypatch.context() as broken:
+        broken.setattr(session._engine, "rows", broken_by(error))
+        broken.setattr(Ledger, keep, pressing)
+        with pytest.raises(KeyboardInterrupt):
+            session.ask(COUNT, spend=0.5)
+    assert kinds(session) == ["open", "charge", {"interrupt": "interrupted", "fail": "failure"}[keep]]
 
 
 def test_after_an_interruption_the_charge_is_resumed(open_crowd: Open, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,20 +1,24 @@
 """A Ctrl-C, a handler of signals or a full disk at the worst moment leaves nothing open, told or half done."""
 
+import gc
 import os
 import stat
+import sys
 import time
 import traceback
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
-from threading import Timer
+from threading import Thread, Timer
 from typing import Any
 
 import duckdb
 import pytest
 
 import sfumato as sf
+from sfumato.engines.duckdb import engine as engines
 from sfumato.engines.duckdb import watchdog
+from sfumato.engines.ticks import leaving_at_a_tick
 from sfumato.errors import EngineFailed, LedgerDamaged, SfumatoError
 from sfumato.ledger import chain as chains
 from sfumato.ledger.chain import Chain
@@ -88,7 +92,7 @@ def test_a_watchdog_that_was_just_started_does_not_outlive_a_ctrl_c(monkeypatch:
             raise KeyboardInterrupt
 
     monkeypatch.setattr(watchdog, "Timer", Started)
-    with pytest.raises(KeyboardInterrupt), watchdog.at_most(0.05, Connection()):
+    with pytest.raises(KeyboardInterrupt), watchdog.Watchdog(Connection()).at_most(0.05):
         pass
     time.sleep(0.2)
     assert stopped == []
@@ -197,3 +201,101 @@ def test_an_analyst_with_a_limit_and_no_charge_yet_may_seal(tmp_path: Path) -> N
     ledger = open_ledger(tmp_path / "a.ledger")
     ledger.limit_analyst("research", Fraction(1, 2))
     assert ledger.seal(sealing(Fraction(1, 10))).entry == 3
+
+
+# ---- a Ctrl-C at the first step of the end of a block: the block ends when its error is forgotten, who knows where
+
+
+def left_open(session: sf.Session, block: str) -> list[BaseException]:
+    """The error of a Ctrl-C that came as a block of this name was to end; whoever keeps it keeps the block open."""
+
+    def look(frame: Any, event: str, _: object) -> None:
+        inside = frame.f_locals.get("self") if frame.f_code.co_name == "__exit__" else None
+        if event == "call" and getattr(getattr(inside, "gen", None), "__name__", "") == block:
+            sys.setprofile(None)
+            raise KeyboardInterrupt
+
+    kept: list[BaseException] = []
+    sys.setprofile(look)
+    try:
+        session.ask(SUM, spend=1)
+    except KeyboardInterrupt as error:
+        kept.append(error)
+    finally:
+        sys.setprofile(None)
+    assert kept
+    return kept
+
+
+def test_a_transaction_that_is_forgotten_in_the_middle_of_another_question_undoes_nothing(
+    open_crowd: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = open_crowd(budget=sf.Budget(10**6))
+    kept, fetch_all = left_open(session, "_one_state"), engines._fetch_all
+
+    def forgetting(result: Any) -> Any:
+        kept.clear()
+        gc.collect()
+        return fetch_all(result)
+
+    monkeypatch.setattr(engines, "_fetch_all", forgetting)
+    assert session.ask(COUNT, spend=10**5).rows[0]["n"] > 0
+
+
+def test_a_watchdog_that_was_left_waiting_stops_nobody_else() -> None:
+    stopped: list[int] = []
+
+    class Connection:
+        def interrupt(self) -> None:
+            stopped.append(1)
+
+    dog = watchdog.Watchdog(Connection())
+    left = dog.at_most(0.05)
+    left.__enter__()
+    with dog.at_most(60):
+        time.sleep(0.2)
+        del left
+        gc.collect()
+        assert dog._watched is not None
+    assert stopped == []
+
+
+def test_a_tick_that_is_forgotten_is_not_waited_for() -> None:
+    slept: list[float] = []
+    left = leaving_at_a_tick(time.monotonic_ns, slept.append)
+    left.__enter__()
+    del left
+    gc.collect()
+    assert slept == []
+
+
+# Where it comes as a file is forgotten, Python can only say so.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning", "ignore::ResourceWarning")
+@pytest.mark.parametrize("at", range(1, 160, 3))
+def test_a_device_is_not_blocked_by_a_ctrl_c(tmp_path: Path, at: int) -> None:
+    """Wherever it comes, as long as nobody keeps its error."""
+    made = sf.local.protocol("grr", domain=range(100), epsilon=1)
+    device = sf.local.Device(made, budget=10**6, path=tmp_path / "device.json")
+    device.report(1)
+    seen = 0
+
+    def look(frame: Any, event: str, _: object) -> None:
+        nonlocal seen
+        if event in ("call", "c_return") and "/sfumato/" in frame.f_code.co_filename:
+            seen += 1
+            if seen == at:
+                sys.setprofile(None)
+                raise KeyboardInterrupt
+
+    sys.setprofile(look)
+    try:
+        device.report(2)
+    except KeyboardInterrupt:
+        pass
+    finally:
+        sys.setprofile(None)
+    reported: list[Any] = []
+    later = Thread(target=lambda: reported.append(device.report(3)), daemon=True)
+    later.start()
+    later.join(20)
+    assert reported

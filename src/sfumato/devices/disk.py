@@ -4,6 +4,7 @@ import fcntl
 import os
 from collections.abc import Iterator
 from contextlib import suppress
+from io import FileIO
 from pathlib import Path
 from secrets import token_hex
 
@@ -12,19 +13,51 @@ from sfumato.ledger.blocks import block
 from sfumato.ledger.disk import force
 
 
+class Folder:
+    """A folder that is open for as long as somebody has this: no file of Python's own is one of a folder."""
+
+    _handle: int | None = None
+
+    def __init__(self, path: Path) -> None:
+        self._handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+
+    def fileno(self) -> int:
+        if self._handle is None:
+            raise ValueError("it is closed")
+        return self._handle
+
+    def close(self) -> None:
+        handle, self._handle = self._handle, None
+        if handle is not None:
+            os.close(handle)
+
+    def __enter__(self) -> "Folder":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        self.close()
+
+
+def opened(path: Path, flags: int) -> FileIO:
+    return FileIO(path, "r+", opener=lambda name, _: os.open(name, flags | os.O_CLOEXEC, 0o600))
+
+
 @block
-def locked(handle: int) -> Iterator[int]:
-    """While nobody else holds the file, or the folder. In the end the handle is closed."""
+def locked(file: FileIO | Folder) -> Iterator[int]:
+    """While nobody else holds the file, or the folder. In the end it is closed, wherever an interruption comes."""
     process = this_process()
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        yield handle
-    finally:
-        # A child forked meanwhile has the handle too, and the lock would last as long as the child. If it is the child
-        # that comes here, the lock is its parent's.
-        if process == this_process():
-            fcntl.flock(handle, fcntl.LOCK_UN)
-        os.close(handle)
+    with file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        try:
+            yield file.fileno()
+        finally:
+            # A child forked meanwhile has it too, and the lock would last as long as the child. If it is the child
+            # that comes here, the lock is its parent's.
+            if process == this_process():
+                fcntl.flock(file, fcntl.LOCK_UN)
 
 
 @block
@@ -35,7 +68,7 @@ def laid(path: Path, text: bytes) -> Iterator[int]:
     no other device's.
     """
     beside = path.parent / f".sfumato-{token_hex(16)}"
-    with locked(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)) as handle:
+    with locked(opened(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL)) as handle:
         try:
             with open(handle, "wb", closefd=False) as file:
                 file.write(text)
@@ -51,8 +84,5 @@ def laid(path: Path, text: bytes) -> Iterator[int]:
 
 def force_names(folder: Path) -> None:
     """What has which name in a folder lasts after a power cut."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+    with Folder(folder) as found:
+        os.fsync(found.fileno())

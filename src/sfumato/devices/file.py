@@ -8,10 +8,11 @@ import json
 import os
 from collections.abc import Iterator
 from contextlib import ExitStack
+from io import FileIO
 from pathlib import Path
 from stat import S_ISREG
 
-from sfumato.devices.disk import force_names, laid, locked
+from sfumato.devices.disk import Folder, force_names, laid, locked, opened
 from sfumato.devices.process import Process, this_process
 from sfumato.devices.state import Held, Rules, State
 from sfumato.devices.wordings import (
@@ -61,10 +62,10 @@ class InFile:
         except OSError as error:
             raise state_unusable(str(self.path), _reason(error)) from None
 
-    def _opened(self) -> int:
+    def _opened(self) -> FileIO:
         while True:
             try:
-                return os.open(self.path, os.O_RDWR | os.O_NOFOLLOW)
+                return opened(self.path, os.O_RDWR | os.O_NOFOLLOW)
             except FileNotFoundError:
                 if self._seen is not None:
                     raise state_gone(str(self.path)) from None
@@ -73,7 +74,7 @@ class InFile:
     def _begin(self) -> None:
         """The first state, unless somebody else is faster: whole from the start, as an empty file is a damaged one."""
         try:
-            with locked(os.open(self.path.parent, os.O_RDONLY)):
+            with locked(Folder(self.path.parent)):
                 if not os.path.lexists(self.path):
                     with laid(self.path, _text(self._rules.first())):
                         pass

@@ -42,9 +42,17 @@ def leaving_at_a_tick(
     shortest_ns: no tick before that is taken, where an engine's own delays are longer than the first ticks.
     """
     start = clock()
+
+    def leave() -> None:
+        tick = start + next_tick(clock() - start, shortest_ns)
+        while (left := tick - clock()) > 0:
+            sleep(left / 1e9)
+
     try:
         yield
-    finally:
-        leave = start + next_tick(clock() - start, shortest_ns)
-        while (left := leave - clock()) > 0:
-            sleep(left / 1e9)
+    except GeneratorExit:  # a Ctrl-C has left it, and now it is forgotten: nobody waits for it
+        raise
+    except BaseException:
+        leave()
+        raise
+    leave()

@@ -140,6 +140,8 @@ def _id(name: str, physical: str) -> str:
     """Whoever has no id, or one that is longer than a text may be, is nobody."""
     if physical in WHOLE or physical == "UUID":
         return name
+    if physical == "JSON":
+        return _no_longer(_json_id(name), LONGEST_TEXT)
     return _no_longer(_text(name, physical), LONGEST_TEXT)
 
 
@@ -231,13 +233,24 @@ def _of_json(name: str) -> str:
 
     Lists and structures are missing there, and so is what is no JSON, which not every source looks for.
     """
-    valid = f"CASE WHEN json_valid({name}) THEN {name} END"  # the others fail on anything else, TRY or not
+    valid = _valid_json(name)
     held = f"json_extract_string({valid}, '$')"
     real = _text(f"TRY_CAST({held} AS DOUBLE)", "DOUBLE")
     return (
         f"CASE json_type({valid}) WHEN 'DOUBLE' THEN {real} "
         f"WHEN 'OBJECT' THEN NULL WHEN 'ARRAY' THEN NULL ELSE {held} END"
     )
+
+
+def _json_id(name: str) -> str:
+    """Of a number its own digits: as doubles those of several people are one. One with a point is nobody's id."""
+    digits = f"trim(CAST({name} AS VARCHAR), ' \t\n\r')"
+    whole = f"CASE WHEN regexp_full_match({digits}, '-?[0-9]+') THEN {digits} END"
+    return f"CASE WHEN json_type({_valid_json(name)}) = 'DOUBLE' THEN {whole} ELSE {_of_json(name)} END"
+
+
+def _valid_json(name: str) -> str:
+    return f"CASE WHEN json_valid({name}) THEN {name} END"  # functions of JSON fail on anything else, TRY or not
 
 
 def _short(written: str) -> str:

@@ -4,9 +4,9 @@ import math
 import sys
 import uuid
 from collections.abc import Iterable
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -28,9 +28,24 @@ def texts_of(cells: Iterable[object], *, ids: bool = False) -> "pa.Array[Any]":
     return pa.array(map(id_of if ids else text_of, cells), pa.large_string())
 
 
+def zoned_ids(moments: "np.ndarray[Any, Any]") -> "pa.Array[Any]":
+    """Moments of UTC as ids, in the texts that such cells have one by one."""
+    import pyarrow as pa  # noqa: PLC0415 - slow to load
+
+    return pa.array((_by_utc(_numpy_moment(moment)) for moment in moments), pa.large_string())
+
+
 def id_of(cell: object) -> str | None:
-    """The text of a person's id. A double from which on neighbouring whole numbers look alike is no id."""
+    """The text of a person's id. A double from which on neighbouring whole numbers look alike is no id.
+
+    A moment with a zone is shown by the clock of UTC, and said to be: other clocks show one hour of the year twice.
+    """
     kind, found = type(cell), text_of(cell)
+    if found is not None and issubclass(kind, datetime):
+        try:
+            return _by_utc(text_of(_in_utc(cell))) if datetime.utcoffset(cast("datetime", cell)) is not None else found
+        except Exception:  # noqa: BLE001 - somebody's own zone may do anything, and near the ends of time there is none
+            return None
     double = issubclass(kind, float | complex | np.inexact) and not issubclass(kind, np.longdouble | np.clongdouble)
     return None if found is not None and double and abs(float(found)) >= WHOLE_BELOW else found
 
@@ -87,6 +102,17 @@ def _moment(cell: Any, kind: type) -> str | None:
     if issubclass(kind, datetime):
         return _shortest(datetime.isoformat(datetime.replace(cell, tzinfo=None), sep=" "))
     return date.isoformat(cell)
+
+
+def _in_utc(cell: Any) -> object:
+    pandas = sys.modules.get("pandas")
+    if pandas is not None and type(cell) is pandas.Timestamp:
+        return cell.tz_convert("UTC")
+    return datetime.astimezone(cell, UTC)
+
+
+def _by_utc(moment: str | None) -> str | None:
+    return None if moment is None else f"{moment}+00:00"
 
 
 def _plain(cell: Any) -> object:

@@ -17,7 +17,7 @@ import numpy as np
 from sfumato.engines.duckdb.dialect import DUCKDB
 from sfumato.engines.duckdb.further_tables import load_beside
 from sfumato.engines.duckdb.sources import describe, load
-from sfumato.engines.duckdb.watchdog import at_most
+from sfumato.engines.duckdb.watchdog import Watchdog
 from sfumato.engines.protocol import Query, RowsFound
 from sfumato.engines.sql.phrases import text
 from sfumato.engines.sql.sources import write_source
@@ -58,11 +58,13 @@ class DuckDBEngine:
         version: str | None = None,
     ) -> None:
         self._pid = os.getpid()
-        self._closed = self._begun = False
+        self._closed = False
+        self._begun: object = None  # whose transaction is open, or may be
         self._one_at_a_time, self._slot, self._kept = Lock(), Lock(), count()
         self._limits = limits or Limits()
         self._named = version
         self._connection = duckdb.connect(":memory:")
+        self._watchdog = Watchdog(self._connection)
         self._clean_up = finalize(self, _remove, private := tempfile.mkdtemp(prefix="sfumato-"), self._pid)
         self._set_limits(Path(private))
         try:
@@ -118,17 +120,25 @@ class DuckDBEngine:
             _fetch_all(self._run(f"CREATE TEMP TABLE {name} AS SELECT * FROM {rows} AS t"))
         try:
             yield name
-        finally:
-            with self._one_at_a_time, suppress(duckdb.Error):  # a closed connection has dropped it
-                self._connection.execute(f"DROP TABLE IF EXISTS {name}")
+        except GeneratorExit:  # a Ctrl-C has left it, and now it is forgotten, who knows where: it goes with the engine
+            raise
+        except BaseException:
+            self._drop(name)
+            raise
+        self._drop(name)
+
+    def _drop(self, name: str) -> None:
+        with self._one_at_a_time, suppress(duckdb.Error):  # a closed connection has dropped it
+            self._connection.execute(f"DROP TABLE IF EXISTS {name}")
 
     @contextmanager
     def _one_state(self, *, commit: bool = False) -> Iterator[None]:
         self._check_state()
         if self._begun:  # what a Ctrl-C has left open: whoever has the slot is alone here
             self._undo()
+        this = object()
         try:
-            self._begun = True
+            self._begun = this
             with self._failing_alike():
                 self._run("BEGIN TRANSACTION")
             yield
@@ -137,13 +147,14 @@ class DuckDBEngine:
                 with self._failing_alike():
                     self._run("COMMIT")
         finally:
-            self._undo()
+            if self._begun is this:  # else a Ctrl-C has left it; now it is forgotten, and somebody else has begun
+                self._undo()
 
     def _undo(self) -> None:
         """Where there is no transaction, DuckDB says so and nothing else happens."""
         with suppress(*OF_THE_ENGINE):
             self._connection.execute("ROLLBACK")
-            self._begun = False
+            self._begun = None
 
     def _check_state(self) -> None:
         if not all(table.is_as_named() for table in self._tables):
@@ -158,7 +169,7 @@ class DuckDBEngine:
     @contextmanager
     def _in_time(self) -> Iterator[None]:
         """So many seconds for all of it; neither for the begin nor for the end of a transaction, which must be told."""
-        with self._failing_alike(), at_most(self._limits.seconds, self._connection):
+        with self._failing_alike(), self._watchdog.at_most(self._limits.seconds):
             yield
 
     @contextmanager

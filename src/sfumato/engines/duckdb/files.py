@@ -31,6 +31,7 @@ KINDS = {
     ".sqlite3": "sqlite",
 }
 COMPRESSED = ".gz"
+LONGEST_LINE = 2_000_000  # bytes: longer ones DuckDB refuses
 SQLITE_BEGINS = b"SQLite format 3\0"
 
 
@@ -152,6 +153,7 @@ def holds_rows(path: Path, separator: str, width: int, found: Iterable[tuple[str
 
     Empty fields too many are none, and so is an empty line, unless rows have one field.
     """
+    csv.field_size_limit(max(csv.field_size_limit(), LONGEST_LINE))
     try:
         with _lines(path) as lines:
             rows = csv.reader(lines, delimiter=separator, strict=True)

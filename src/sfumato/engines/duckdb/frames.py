@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sfumato.engines.duckdb.cells import FIRST_YEAR, LAST_YEAR, texts_of
+from sfumato.engines.duckdb.cells import FIRST_YEAR, LAST_YEAR, texts_of, zoned_ids
 from sfumato.engines.wordings import frame_unknown
 from sfumato.errors import DataUnreadable, SfumatoError, column_absent, file_unreadable
 
@@ -92,6 +92,8 @@ def _series(series: Any, is_id: bool) -> Any:
             return _series(series.cat.categories.to_series(), is_id).take(pa.array(codes, mask=codes < 0))
         case "SparseDtype":
             return _series(series.sparse.to_dense(), is_id)
+        case "DatetimeTZDtype" if is_id:
+            return zoned_ids(series.dt.tz_convert("UTC").dt.tz_localize(None).to_numpy())
         case "DatetimeTZDtype":
             return _moments(_own_clock(series))
         case "ArrowDtype":
@@ -138,6 +140,8 @@ def _arrow(found: Any, is_id: bool) -> Any:
     if is_one.is_run_end_encoded(kind):
         return _arrow(pa.chunked_array([decoded.run_end_decode(chunk) for chunk in chunks], kind.value_type), is_id)
     column = pa.chunked_array(chunks, kind)
+    if is_id and is_one.is_timestamp(kind) and kind.tz is not None:
+        return zoned_ids(_in_numpy(column.cast(pa.timestamp(kind.unit))))
     if is_one.is_timestamp(kind) or is_one.is_date(kind):
         return _moments(_in_numpy(column))
     if is_one.is_integer(kind) or is_one.is_floating(kind) or is_one.is_boolean(kind) or is_one.is_decimal128(kind):

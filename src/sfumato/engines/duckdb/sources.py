@@ -97,7 +97,8 @@ def _json(connection: Connection, path: Path, schema: Schema) -> Copied:
     for name in names:
         if sum(name.casefold() == other.casefold() for other in names) > 1:
             raise names_alike(name)
-    columns = ", ".join(f"{text(name)}: 'VARCHAR'" for name in names)
+    kinds = {name: "JSON" if name == id_of_unit(schema) else "VARCHAR" for name in names}
+    columns = ", ".join(f"{text(name)}: '{kind}'" for name, kind in kinds.items())
     relation = (
         f"read_json({text(str(path))}, format = 'newline_delimited', columns = {{{columns}}}, auto_detect = false, "
         "records = true, ignore_errors = true, compression = 'uncompressed', hive_partitioning = false)"

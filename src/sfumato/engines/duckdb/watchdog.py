@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from threading import Lock, Timer
+from threading import RLock, Timer
 from typing import Protocol
 
 
@@ -10,23 +10,31 @@ class Interruptible(Protocol):
     def interrupt(self) -> None: ...
 
 
-@contextmanager
-def at_most(seconds: float, connection: Interruptible) -> Iterator[None]:
-    """Interrupts what runs inside after so many seconds, and nothing that runs after it."""
-    guard = Lock()
-    running = True
+class Watchdog:
+    """Interrupts what runs for too long, and nothing that runs after it: a Ctrl-C may have left a timer behind."""
 
-    def stop() -> None:
-        with guard:
-            if running:
-                connection.interrupt()
+    def __init__(self, connection: Interruptible) -> None:
+        self._connection = connection
+        self._guard = RLock()
+        self._watched: object = None
 
-    timer = Timer(seconds, stop)
-    timer.daemon = True
-    try:  # also around its start, after which a Ctrl-C may come: it would stop somebody else's question
-        timer.start()
-        yield
-    finally:
-        with guard:
-            running = False
-        timer.cancel()
+    @contextmanager
+    def at_most(self, seconds: float) -> Iterator[None]:
+        this = object()
+        timer = Timer(seconds, self._stop, [this])
+        timer.daemon = True
+        try:  # also around its start, after which a Ctrl-C may come
+            with self._guard:
+                self._watched = this
+            timer.start()
+            yield
+        finally:
+            with self._guard:
+                if self._watched is this:  # else it was forgotten by now, and something else runs
+                    self._watched = None
+            timer.cancel()
+
+    def _stop(self, watched: object) -> None:
+        with self._guard:
+            if self._watched is watched:
+                self._connection.interrupt()
