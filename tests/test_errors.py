@@ -78,6 +78,7 @@ SAMPLES: dict[str, tuple[Any, ...]] = {
     "receipt_used": (),
     "session_of_another_process": (),
     "engine_failed": (),
+    "broken_off": (),
 }
 
 CLASSES = [kind for kind in vars(errors).values() if inspect.isclass(kind) and issubclass(kind, SfumatoError)]

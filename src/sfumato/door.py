@@ -9,7 +9,7 @@ from sfumato.engines.protocol import Engine
 from sfumato.engines.sql.counting import emit
 from sfumato.engines.sql.dialect import Dialect
 from sfumato.engines.ticks import leaving_at_a_tick
-from sfumato.engines.wordings import engine_failed
+from sfumato.engines.wordings import broken_off
 from sfumato.errors import EngineFailed, LedgerDamaged, SfumatoError, data_changed
 from sfumato.kernel.certify import Certified
 from sfumato.kernel.entropy import Entropy
@@ -65,26 +65,27 @@ def _drawn(
         made = [release(plan, receipt, one, entropy) for plan, one in zip(paid.plans, found, strict=True)]
         return ledger.store(paid, made)
     except EngineFailed as failure:
-        failed = failure
-    except Exception as error:
-        if isinstance(error, SfumatoError):
-            _interrupt(ledger, receipt)
-            raise
-        failed = engine_failed()  # what it says may depend on the rows, such as how much memory there was not
-    except BaseException:
+        failed: EngineFailed | None = failure
+    except BaseException as error:
         _interrupt(ledger, receipt)
-        raise
-    _surely(lambda: ledger.fail(receipt.entry, failed))  # not in the except: if it cannot be kept, it is not told
-    failed.__context__ = None  # what the engine said may quote a row
+        if isinstance(error, SfumatoError) or not isinstance(error, Exception):
+            raise
+        failed = None
+    # Not in the except: where a failure cannot be kept, it is not told; and what anybody else said may quote a row, or
+    # say for how many rows there was no memory.
+    if failed is None:
+        raise broken_off()
+    _keep(lambda: ledger.fail(receipt.entry, failed))
+    failed.__context__ = None
     raise failed
 
 
 def _interrupt(ledger: Ledger, receipt: Receipt) -> None:
     with suppress(LedgerDamaged):  # the ledger may be what broke it off; then no entry is the same as a kill
-        _surely(lambda: ledger.interrupt(receipt.entry))
+        _keep(lambda: ledger.interrupt(receipt.entry))
 
 
-def _surely(keep: Callable[[], None]) -> None:
+def _keep(keep: Callable[[], None]) -> None:
     """Once more where a Ctrl-C comes meanwhile: who has a fast hand must not have looks for nothing."""
     try:
         keep()

@@ -104,7 +104,7 @@ class Session:
         payment = Payment(plans, self.analyst, asked.spend, version, asked.asking, fresh, _request(request))
         answered = answer(self._ledger, payment, self._engine, self._entropy)
         cost = payment.cost
-        balance, terms = self._ledger.balance(self.analyst, cost), self._ledger.terms()
+        balance = self._ledger.balance(self.analyst, cost)
         values = {plan.digest: one for plan, one in zip(plans, answered.releases, strict=True)}
         repeat = None
         if self._opening is not None:
@@ -115,7 +115,7 @@ class Session:
                 one.certified,
                 one.columns,
                 values[one.certified.digest],
-                cost=terms.cost(asked.spend, cost.delta),
+                cost=balance.cost(asked.spend, cost.delta),
                 balance=balance,
                 when=answered.when,
                 cached=answered.cached,

@@ -74,7 +74,10 @@ def test_every_reason_of_an_unreadable_file_is_on_the_page() -> None:
 def test_every_wording_is_on_the_page() -> None:
     rows = [line.split(" | ")[0].strip("| `") for line in PAGE.splitlines() if line.startswith("| `")]
     patterns = [re.compile(".*".join(map(re.escape, row.split("…")))) for row in rows]
-    usage = {"source_table_unwanted", "names_alike", "session_closed", "session_of_another_process", "engine_failed"}
+    usage = {"source_table_unwanted", "names_alike", "session_closed", "session_of_another_process"} | {
+        "engine_failed",
+        "broken_off",
+    }
     for name, wording in vars(wordings).items():
         if callable(wording) and getattr(wording, "__module__", "") == wordings.__name__ and name not in usage:
             names = wording.__code__.co_varnames[: wording.__code__.co_argcount]

@@ -41,7 +41,7 @@ def test_nan_is_nobodys_value(unit: Any) -> None:
 def test_a_clamp_that_takes_nan_for_a_number_is_flagged() -> None:
     schema = Schema("people", sf.Row(), {"x": sf.Float(5, 9)})
     plan = plan_of(Sum(X, LATTICE))
-    careless = twin(("WHEN {real} <= {self.dialect.INFINITY} THEN {upper} END", "ELSE {upper} END"))
+    careless = twin(("WHEN {real} <= {self.dialect.INFINITY} THEN {high} END", "ELSE {high} END"))
     engine = DuckDBEngine(pa.table({"x": [NAN]}), schema)
     found = arrange(plan, engine.run(sql_of(plan, schema, careless)))
     assert found != integers(plan, schema, pa.table({"x": [NAN]})) == [(0,)]

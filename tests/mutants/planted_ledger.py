@@ -372,7 +372,7 @@ OF_THE_LEDGER = (
     Mutant(
         "failure-told-before-it-is-kept",
         "door.py",
-        "        failed = failure\n",
+        "        failed: EngineFailed | None = failure\n",
         "        ledger.fail(receipt.entry, failure)\n        raise\n",
         "a failure is shown although it is not kept, and the same charge is looked for once more",
         (INTERRUPTIONS + "::test_a_failure_that_cannot_be_kept_is_not_told",),
@@ -391,8 +391,8 @@ OF_THE_LEDGER = (
     Mutant(
         "what-went-wrong-is-told",
         "door.py",
-        "        if isinstance(error, SfumatoError):\n",
-        "        if isinstance(error, Exception):\n",
+        "        if isinstance(error, SfumatoError) or not isinstance(error, Exception):\n",
+        "        if isinstance(error, BaseException):\n",
         "how many rows did not fit into memory is told in an error, again and again for one charge",
         ("tests/session/test_door.py",),
     ),

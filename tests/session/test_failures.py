@@ -84,7 +84,7 @@ def test_a_gate_that_fails_shows_nothing_and_a_retry_is_free(open_crowd: Open, m
 
     with monkeypatch.context() as broken:
         broken.setattr(session, "_entropy", NoEntropy())
-        with pytest.raises(OSError, match="no randomness"):
+        with pytest.raises(EngineFailed, match="something else than the engine"):
             session.ask(COUNT, spend=0.5)
     session.ask(COUNT, spend=0.5)
     assert len(session.history()) == 1

@@ -28,6 +28,7 @@ from tests.ledger.test_envelopes import sealing
 
 Open = Callable[..., sf.Session]
 COUNT, SUM = "SELECT COUNT(*) AS n FROM people", "SELECT SUM(age) AS s FROM people"
+BOTH = "SELECT SUM(age) AS s, MEDIAN(age) AS m FROM people"  # two queries, and so a transaction
 
 
 class Interrupting:
@@ -71,10 +72,10 @@ def test_a_ctrl_c_in_the_engine_stops_one_question_and_no_other(
     engine: Any = session._engine
     engine._connection = Interrupting(engine._connection, beginning, how, before=before)
     try:
-        session.ask(SUM, spend=1)
+        session.ask(BOTH, spend=1)
     except KeyboardInterrupt:
         assert "failure" not in [line.kind for line in session._ledger.lines()]
-    assert session.ask(SUM, spend=1).rows  # resumed, or stored
+    assert session.ask(BOTH, spend=1).rows  # resumed, or stored
     assert session.ask(f"{COUNT} WHERE age > 10", spend=1).rows
     assert [line.kind for line in session._ledger.lines()].count("charge") == 3
 
@@ -218,7 +219,7 @@ def left_open(session: sf.Session, block: str) -> list[BaseException]:
     kept: list[BaseException] = []
     sys.setprofile(look)
     try:
-        session.ask(SUM, spend=1)
+        session.ask(BOTH, spend=1)
     except KeyboardInterrupt as error:
         kept.append(error)
     finally:

@@ -81,7 +81,7 @@ ONE_MORE = 'f"{caps.rows} // many + CAST({caps.rows} % many > 0 AS INTEGER)"'
 TWINS: dict[str, tuple[Shape, list[tuple[str, str]]]] = {
     "no clamp": (PEOPLE, [NO_CLAMP]),
     "no clamp of rows": (ROWS, [NO_CLAMP]),
-    "clamp off by one": (ROWS, [("WHEN {real} < {low} THEN {lower}", "WHEN {real} < {low} THEN {lower} - 1")]),
+    "clamp off by one": (ROWS, [("WHEN {real} < {low} THEN {low}", "WHEN {real} < {low} THEN {low} - 1")]),
     "rows not bounded": (
         PEOPLE,
         [("SELECT {columns}, {most} AS most", "SELECT {columns}, CAST(1000000000 AS BIGINT) AS most")],

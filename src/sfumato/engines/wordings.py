@@ -141,6 +141,13 @@ def session_of_another_process() -> UsageError:
     return UsageError("this session was opened in another process.", "Open one in each process, after the fork.")
 
 
+def broken_off() -> EngineFailed:
+    return EngineFailed(
+        "something else than the engine broke this question off.",
+        "The charge stands; ask again, which is free, three times at most. Let the owner check memory and disk.",
+    )
+
+
 def engine_failed() -> EngineFailed:
     """One text for every cause: which one it was may depend on single rows."""
     return EngineFailed(

@@ -38,6 +38,10 @@ class Balance:
     def left_for_keys(self) -> float:
         return float(self._left_for_keys)
 
+    def cost(self, spend: Fraction, delta: Fraction) -> Amount:
+        """(ε, δ) of one question, as its spend was typed."""
+        return self._terms.cost(spend, delta)
+
     def __repr__(self) -> str:
         names = ("limit", "spent", "left", "left_for_keys", "more")
         return f"Balance({', '.join(f'{name}={getattr(self, name)!r}' for name in names)})"

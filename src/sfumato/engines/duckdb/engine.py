@@ -100,10 +100,11 @@ class DuckDBEngine:
     def rows(self, queries: Sequence[Query]) -> list[RowsFound]:
         """Of each query its rows; a failure, of whatever cause, has one text and says nothing about the data.
 
-        Claim: all see the state that `version` named last. Proof: one transaction for what is copied, and files that
-        are scanned in place are the same before and after; a directory with a file more is another state.
+        Claim: all see the state that `version` named last. Proof: one transaction for what is copied, which one query
+        by itself is; and files that are scanned in place are the same before and after; a directory with a file more is
+        another state.
         """
-        with self._one_at_a_time, self._one_state(), self._in_time():
+        with self._one_at_a_time, self._one_state(begin=len(queries) > 1), self._in_time():
             return [self._cells(one.sql) if one.cells else _fetch_all(self._run(one.sql)) for one in queries]
 
     def run(self, sql: str) -> list[tuple[Any, ...]]:
@@ -132,15 +133,16 @@ class DuckDBEngine:
             self._connection.execute(f"DROP TABLE IF EXISTS {name}")
 
     @contextmanager
-    def _one_state(self, *, commit: bool = False) -> Iterator[None]:
+    def _one_state(self, *, begin: bool = True, commit: bool = False) -> Iterator[None]:
         self._check_state()
         if self._begun:  # what a Ctrl-C has left open: whoever has the slot is alone here
             self._undo()
         this = object()
         try:
-            self._begun = this
-            with self._failing_alike():
-                self._run("BEGIN TRANSACTION")
+            if begin:
+                self._begun = this
+                with self._failing_alike():
+                    self._run("BEGIN TRANSACTION")
             yield
             self._check_state()
             if commit:

@@ -46,10 +46,11 @@ class Writer:
         return f"nullif({written}, {self.dialect.NAN})" if may_be_nan(node, self._schema) else written
 
     def on_lattice(self, node: Expression, lattice: Lattice) -> str:
-        """Clamped to the lattice and rounded to it. NaN is above infinity here and so falls through.
+        """Clamped to the lattice and rounded to it. NaN is above infinity here and so is NULL.
 
-        One comparison of the distance from the middle is quicker than two with the ends. It may round, but only so
-        little that a value just beyond an end is let through and then rounded to that end.
+        One comparison of the distance from the middle is quicker than two with the ends, and quickest if it holds for
+        few. It may round, but only so little that a value just beyond an end is let through and then rounded to that
+        end. The ends are doubles, and whole in steps.
         """
         written = self._written(node)
         lower, upper = integer(lattice.lower), integer(lattice.upper)
@@ -60,13 +61,12 @@ class Writer:
             )
         real = written if self.is_real(node) else self.dialect.to_double(written)
         low = self.dialect.double(float(lattice.lower * lattice.step))
+        high = self.dialect.double(float(lattice.upper * lattice.step))
         middle = self.dialect.double(float((lattice.lower + lattice.upper) * lattice.step / 2))
         reach = self.dialect.double(float((lattice.upper - lattice.lower) * lattice.step / 2))
-        return (
-            f"CASE WHEN {self.dialect.distance(real, middle)} <= {reach} "
-            f"THEN {self.dialect.to_big(self.dialect.scaled(real, 2.0**-lattice.exponent))} "
-            f"WHEN {real} < {low} THEN {lower} WHEN {real} <= {self.dialect.INFINITY} THEN {upper} END"
-        )
+        end = f"CASE WHEN {real} < {low} THEN {low} WHEN {real} <= {self.dialect.INFINITY} THEN {high} END"
+        clamped = f"CASE WHEN {self.dialect.distance(real, middle)} > {reach} THEN {end} ELSE {real} END"
+        return self.dialect.to_big(self.dialect.scaled(clamped, 2.0**-lattice.exponent))
 
     def cell(self, grid: Grid) -> str:
         """The number of a row's cell; beyond an end that end's cell, NULL for NULL and NaN.
