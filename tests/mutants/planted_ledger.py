@@ -23,8 +23,8 @@ OF_THE_LEDGER = (
     Mutant(
         "failures-forgotten",
         "door.py",
-        "    ledger.fail(receipt.entry, failed)  # outside",
-        "    # outside",
+        "    _keep(lambda: ledger.fail(receipt.entry, failed))\n",
+        "",
         "a question that failed is tried again for nothing, and tells each time whether and when it fails",
         (FAILURES,),
     ),
@@ -39,8 +39,8 @@ OF_THE_LEDGER = (
     Mutant(
         "interruptions-forgotten",
         "door.py",
-        "            ledger.interrupt(receipt.entry)\n",
-        "            pass\n",
+        "        _keep(lambda: ledger.interrupt(receipt.entry))\n",
+        "        pass\n",
         "a question can be broken off and tried again without end, and tells its time each time",
         (DOOR,),
     ),
