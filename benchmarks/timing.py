@@ -82,7 +82,8 @@ def _dear_rows() -> Report:
     """The dearest questions that are allowed, on the dearest row; the twin lets anything be asked."""
     report = Report(f"What one row of 1,000 letters adds: {READERS:,} rows, {DEAREST} answers each")
     for name, question in (("capitals of joined texts", _capitals), ("nested roots", _roots)):
-        inside, _ = _measured(lambda round_, ask=question: ask(round_, 8), _letters, DEAREST)
+        many = _most(question)
+        inside, _ = _measured(lambda round_, ask=question, many=many: ask(round_, many), _letters, DEAREST)
         report.add(f"{name}: with a short text", statistics.median(inside[False]) / 1e6, "ms")
         report.add(f"{name}: what her letters add", _added(inside), "ms", at_most=5)
     allowed = work.MOST_NODES, work.MOST_WORK
@@ -93,6 +94,17 @@ def _dear_rows() -> Report:
         work.MOST_NODES, work.MOST_WORK = allowed
     report.add("twin: capitals without the budget: what her letters add", _added(inside), "ms", at_least=5)
     return report
+
+
+def _most(question: Callable[[int, int], str]) -> int:
+    """How far a question may go before it is refused."""
+    with tempfile.TemporaryDirectory() as name, _letters(Path(name), False) as session:
+        for many in range(1, 100):
+            try:
+                session.explain(question(0, many + 1), spend=0.5)
+            except sf.errors.Refused:
+                return many
+    raise AssertionError("nothing is refused")
 
 
 def _added(times: Times) -> float:
