@@ -225,7 +225,11 @@ def test_every_record_of_the_kernel_is_read_and_never_cheaper(question: str, uni
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"rows": "0"}, {"estimates": ""}, {"bars": "1, x"}, {"rows_squared": "-1"}, {"rows": None}]
+    "wrong",
+    [
+        *({"rows": "0"}, {"estimates": ""}, {"bars": "1, x"}, {"bars": "0"}, {"rows_squared": "-1"}, {"rows": None}),
+        *({"bars_rho": "-1"}, {"bars_rho": "x"}),
+    ],
 )
 def test_a_record_of_ranks_that_is_none_is_refused(wrong: dict[str, Any]) -> None:
     record = {"mechanism": "rank_choice", "levels": "1/2", "rows": "2", "estimates": "1", "bars": "1"}

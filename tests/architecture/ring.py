@@ -296,6 +296,12 @@ RING = (
         "Is every choice paid for, by the row, and is every width made safe before it is used?",
     ),
     Trusted(
+        "kernel/mechanisms/rank_bars.py",
+        "mechanism",
+        4,
+        "Where do cuts come from, but from what was released? Is the longest column as long as is said?",
+    ),
+    Trusted(
         "kernel/mechanisms/rank_lines.py",
         "mechanism",
         8,

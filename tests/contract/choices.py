@@ -119,10 +119,12 @@ TOP_K = Spec(
 )
 
 
-# ---- quantiles: where the median's position falls, and whether a bar reaches an end
+# ---- quantiles: where the median's position falls, and whether many rows are counted above the last cut around it
 
 LINE, PARTS, BIN = 64, 512, 32
 CROWDED, CROWDED_MORE = ({0: 100, 63: 101}, {0: 100, 63: 102})  # few places rise where nearly all fall
+MANY = 102
+DISTANCES = (45, 22, 11, 5, 2, 1)
 
 
 def median(price: Fraction) -> RankChoice:
@@ -130,51 +132,54 @@ def median(price: Fraction) -> RankChoice:
     return replace(RankChoice.for_share(price, "epsilon", 1, 1, (F(1, 2),), LINE), flip=False)
 
 
-def draw_medians(rows: dict[int, int], price: Fraction, count: int, entropy: Any) -> list[tuple[int, bool, bool]]:
-    mechanism, last = median(price), LINE * PARTS
+def draw_medians(rows: dict[int, int], price: Fraction, count: int, entropy: Any) -> list[tuple[int, bool]]:
+    mechanism = median(price)
     given = CellCounts(np.array(list(rows), dtype=np.int64), np.array(list(rows.values()), dtype=np.int64))
     drawn = (mechanism.choose(given, entropy) for _ in range(count))
-    return [(position // BIN, low == 0, high == last) for position, low, high in drawn]
+    return [(position // BIN, counts[-1] >= MANY) for position, *counts in drawn]
+
+
+def at_least(scale: Fraction, least: int) -> Decimal:
+    """P(noise >= least) of discrete Laplace noise."""
+    if least <= 0:
+        return 1 - at_least(scale, 1 - least)
+    return exp_minus(least / scale) / (1 + exp_minus(1 / scale))
 
 
 def median_law(rows: dict[int, int], price: Fraction) -> Law:
-    """Position by position, from ranks of rows put one by one: the first of a cell into its middle, and so on."""
+    """Position by position, from ranks of rows put one by one: the first of a cell into its middle, and so on.
+
+    Cuts lie at 64 / √2 / 2^k on both sides of the position's cell, in whole cells.
+    """
     held = Counter(
         cell * PARTS + (int(f"{row % PARTS:09b}"[::-1], 2) + PARTS // 2) % PARTS
         for cell, count in rows.items()
         for row in range(count)
     )
     ranks = [0, *accumulate(held[part] for part in range(LINE * PARTS))]
-    mechanism, everybody, last = median(price), F(sum(rows.values())), LINE * PARTS
-
-    def chances(epsilon: Fraction, shift: int, beyond: int | None) -> dict[int, Decimal]:
-        """Of bins if there is no end beyond; else of having reached the end at that position (1) or not (0)."""
-        wanted, slack = everybody / 2 + shift, mechanism.widths.slack(mechanism.nodes()[0]) if beyond is None else 0
-        seen = Counter(
-            (
-                place // BIN if beyond is None else int(place == beyond),
-                max(low - wanted, wanted - max(low, high - slack), F(0)),
-            )
-            for place, (low, high) in enumerate(pairwise([*ranks, ranks[-1]]))
-        )
-        if beyond is not None:
-            seen[1, max(F(0), wanted if beyond == 0 else everybody - wanted)] += 1
-        total: dict[int, Decimal] = {}
-        for (where, gap), many in seen.items():
-            total[where] = total.get(where, Decimal(0)) + many * exp_minus(epsilon * gap)
-        everything = sum(total.values())
-        return {where: weight / everything for where, weight in total.items()}
-
+    mechanism, wanted = median(price), F(sum(rows.values())) / 2
+    slack = mechanism.widths.slack(mechanism.nodes()[0])
+    seen = Counter(
+        (place // BIN, max(low - wanted, wanted - max(low, high - slack), F(0)))
+        for place, (low, high) in enumerate(pairwise([*ranks, ranks[-1]]))
+    )
     with localcontext(PRECISE):
-        reach = mechanism.widths.reach(0)
-        estimate = chances(mechanism.estimates[0], 0, None)
-        low, high = chances(mechanism.bars[0], -reach, 0), chances(mechanism.bars[0], reach, last)
-        return {
-            (place, bool(below), bool(above)): estimate[place] * low[below] * high[above]
-            for place in estimate
-            for below in (0, 1)
-            for above in (0, 1)
-        }
+        weights: dict[int, Decimal] = {}
+        for (where, gap), many in seen.items():
+            weights[where] = weights.get(where, Decimal(0)) + many * exp_minus(mechanism.estimates[0] * gap)
+        everything, found = sum(weights.values()), dict[tuple[int, bool], Decimal]()
+        for where, weight in weights.items():
+            cell = min(where * BIN // PARTS, LINE - 1)
+            last = max(cut for distance in DISTANCES for cut in around(cell, distance))
+            above = sum(count for place, count in rows.items() if place >= last)
+            chance = at_least(1 / mechanism.bars, MANY - above)
+            found[where, True] = weight / everything * chance
+            found[where, False] = weight / everything * (1 - chance)
+        return found
+
+
+def around(cell: int, distance: int) -> list[int]:
+    return [cut for cut in (cell + 1 - distance, cell + distance) if 0 < cut < LINE]
 
 
 MEDIAN = Spec(
@@ -187,9 +192,9 @@ MEDIAN = Spec(
     cost=lambda price: median(price).cost("epsilon"),
     event=lambda price: median(price).event(),
     refuses={
-        "estimates": lambda bad: RankChoice((F(1, 2),), LINE, 1, 1, (bad,), (ONE,)),
-        "bars": lambda bad: RankChoice((F(1, 2),), LINE, 1, 1, (ONE,), (bad,)),
-        "levels": lambda bad: RankChoice((bad - 1,), LINE, 1, 1, (ONE,), (ONE,)),
+        "estimates": lambda bad: RankChoice((F(1, 2),), LINE, 1, 1, (bad,), ONE),
+        "bars": lambda bad: RankChoice((F(1, 2),), LINE, 1, 1, (ONE,), bad),
+        "levels": lambda bad: RankChoice((bad - 1,), LINE, 1, 1, (ONE,), ONE),
     },
     bad=KERNEL_BAD,
     draws=20_000,

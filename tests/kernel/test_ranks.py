@@ -15,7 +15,6 @@ import pytest
 from sfumato.kernel.mechanisms import ranks
 from sfumato.kernel.mechanisms.protocol import CellCounts
 from sfumato.kernel.mechanisms.ranks import RankChoice
-from sfumato.kernel.widths import RankWidths
 from tests.entropy import SeededEntropy
 from tests.kernel.laws import PRECISE, chi_square, decimal, exp_minus, mutant
 from tests.marks import one_in
@@ -38,13 +37,10 @@ def cells(counts: Histogram) -> CellCounts:
     return CellCounts(places, dense[places])
 
 
-def choice(
-    levels: tuple[Fraction, ...], size: int, rows: int = 1, epsilon: Any = 1, bar: Any = HALF, module: Any = ranks
-) -> Any:
+def choice(levels: tuple[Fraction, ...], size: int, rows: int = 1, epsilon: Any = 1, module: Any = ranks) -> Any:
     """Another price at each depth, so that one taken for another is seen; each for all rows of a unit in one group."""
-    depths = range(len(levels).bit_length())
-    each = [tuple(F(price) * (depth + 2) / 2 / rows for depth in depths) for price in (epsilon, bar)]
-    return module.RankChoice(levels, size, rows, rows**2, *each)
+    estimates = tuple(F(epsilon) * (depth + 2) / 2 / rows for depth in range(len(levels).bit_length()))
+    return module.RankChoice(levels, size, rows, rows**2, estimates, NOTHING)
 
 
 @pytest.fixture
@@ -72,8 +68,8 @@ def _ranks(low: int, high: int, wanted: Fraction) -> list[Fraction]:
 
 
 @lru_cache(maxsize=100_000)
-def one_choice(counts: tuple[int, ...], inside: Fraction, price: Fraction, shift: int, end: int, slack: int = 0) -> Any:
-    """Chances of the positions between the parts of a piece; `end` is -1 or 1 where one more stands for what is beyond.
+def one_choice(counts: tuple[int, ...], inside: Fraction, price: Fraction, shift: int, slack: int = 0) -> Any:
+    """Chances of the positions between the parts of a piece.
 
     Log-weight -ε · |(1 - q) below - q above - shift| / (2 · max(q, 1 - q)), at the best of the ranks from a
     position's own to `slack` below the next one's.
@@ -84,50 +80,36 @@ def one_choice(counts: tuple[int, ...], inside: Fraction, price: Fraction, shift
         min(abs(rank - inside * everybody - shift) for rank in _ranks(low, high - slack, inside * everybody + shift))
         for low, high in zip(below, [*below[1:], everybody], strict=True)
     ]
-    places = list(range(len(below)))
-    if end:
-        beyond = end * (inside * everybody + shift - (everybody if end > 0 else 0))
-        gaps, places = [*gaps, max(F(0), -beyond)], [*places, 0 if end < 0 else len(counts)]
     with localcontext(PRECISE):
         least = min(gaps)
         rate = price / (2 * max(inside, 1 - inside))
         weights = [exp_minus(rate * (gap - least)) for gap in gaps]
-        chances = [Decimal(0)] * len(below)
-        for place, weight in zip(places, weights, strict=True):
-            chances[place] += weight / sum(weights)
-    return chances
+        return [weight / sum(weights) for weight in weights]
 
 
-def law(mechanism: Any, counts: Histogram, *, bars: bool = True) -> Law:
-    """Of (position, low, high) for every level; without bars of the positions alone."""
+def law(mechanism: Any, counts: Histogram) -> Law:
+    """Of the positions of all levels."""
     nodes, fine = mechanism.nodes(), halves(counts)
     order = sorted(range(len(nodes)), key=lambda place: nodes[place].depth)
     found: Law = {}
 
-    def visit(turn: int, chosen: dict[int, tuple[int, ...]], chance: Decimal) -> None:
+    def visit(turn: int, chosen: dict[int, int], chance: Decimal) -> None:
         if turn == len(order):
-            outcome = tuple(one for place in range(len(nodes)) for one in chosen[place])
+            outcome = tuple(chosen[place] for place in range(len(nodes)))
             found[outcome] = found.get(outcome, Decimal(0)) + chance
             return
         place = order[turn]
         node = nodes[place]
-        start = 0 if node.left is None else chosen[node.left][0]
+        start = 0 if node.left is None else chosen[node.left]
         end = len(fine)
         if node.right is not None:
-            end = min(end, chosen[node.right][0] + (1 if nodes[node.right].level == 1 else 0))
-        piece = tuple(fine[start:end])
-        inward, reach, slack = (ranks.safe(rows) for rows in mechanism.widths.rows_of(place))
-        estimate, bar = mechanism.estimates[node.depth], mechanism.bars[node.depth]
-        wanted = [(estimate, inward, 0)]
-        wanted += [(bar, -reach, -1), (bar, reach, 1)] if bars else []
+            end = min(end, chosen[node.right] + (1 if nodes[node.right].level == 1 else 0))
+        inward, slack = (ranks.safe(rows) for rows in mechanism.widths.rows_of(place))
         cuts = any(place in (other.left, other.right) for other in nodes) and node.level not in (0, 1)
         slack = 10**9 if cuts else max(slack, 0)
-        options = [
-            one_choice(piece, node.inside, price, shift, side, 0 if side else slack) for price, shift, side in wanted
-        ]
-        for picks in product(*(range(len(option)) for option in options)):
-            weight = prod((option[pick] for option, pick in zip(options, picks, strict=True)), start=Decimal(1))
-            visit(turn + 1, {**chosen, place: tuple(start + pick for pick in picks)}, chance * weight)
+        chances = one_choice(tuple(fine[start:end]), node.inside, mechanism.estimates[node.depth], inward, slack)
+        for pick, weight in enumerate(chances):
+            visit(turn + 1, {**chosen, place: start + pick}, chance * weight)
 
     with localcontext(PRECISE):
         visit(0, {}, Decimal(1))
@@ -144,6 +126,7 @@ CASES = [
     (TWO, (40, 30), 1),
     ((F(0),), (0, 3, 1), 1),
     ((F(1),), (0, 3, 1), 3),
+    (THREE, (4, 3), 1),
 ]
 
 
@@ -152,35 +135,13 @@ CASES = [
 @pytest.mark.parametrize(("levels", "counts", "rows"), one_in(2, CASES))
 def test_draws_follow_the_law(levels: tuple[Fraction, ...], counts: Histogram, rows: int) -> None:
     draws = 4_000
-    mechanism = choice(levels, len(counts), rows, epsilon=3, bar=3)
+    mechanism = choice(levels, len(counts), rows, epsilon=3)
     entropy, given = SeededEntropy(f"ranks {levels} {counts}"), cells(counts)
     expected = law(mechanism, counts)
     seen = dict.fromkeys(expected, 0)
     for _ in range(draws):
-        seen[mechanism.choose(given, entropy)] += 1
+        seen[mechanism.choose(given, entropy)[: len(levels)]] += 1
     assert chi_square(list(seen.values()), [float(chance) for chance in expected.values()]) > 1e-6
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("coarse")
-def test_three_levels_and_their_bars_follow_the_law() -> None:
-    """The positions alone, then each bar given its own piece: all of it would be 125,000 outcomes."""
-    mechanism, counts, draws = choice(THREE, 2, epsilon=3, bar=3), (4, 3), 3_000
-    entropy = SeededEntropy("three")
-    drawn = [mechanism.choose(cells(counts), entropy) for _ in range(draws)]
-    expected = law(mechanism, counts, bars=False)
-    seen = dict.fromkeys(expected, 0)
-    for one in drawn:
-        seen[one[::3]] += 1
-    assert chi_square(list(seen.values()), [float(chance) for chance in expected.values()]) > 1e-6
-    node = mechanism.nodes()[0]
-    for pick in range(1, 4):
-        piece = tuple(halves(counts)[:pick])
-        for side, end in ((1, -1), (2, 1)):
-            found = [one[side] for one in drawn if one[3] == pick]
-            chances = one_choice(piece, node.inside, mechanism.bars[1], end * mechanism.widths.reach(0), end)
-            seen_bars = np.bincount(found, minlength=pick + 1)
-            assert chi_square(seen_bars, [float(chance) for chance in chances]) > 1e-6
 
 
 # ---- privacy, by the exact probabilities, on all small neighbours ------------------------------------------
@@ -201,15 +162,16 @@ def lost(one: Law, two: Law) -> list[Decimal]:
     return found
 
 
-def excess(mechanism: Any, tables: Any, *, bars: bool = True, lawful: Any = law) -> tuple[Decimal, Decimal]:
+def excess(mechanism: Any, tables: Any, *, lawful: Any = law) -> tuple[Decimal, Decimal]:
     """By how much the worst loss is above the price in ε, and the worst divergence above order times that in ρ.
 
-    A table has (counts, what a unit adds) for every group. Groups are drawn independently, so losses add up.
+    Of positions: bars of ε next to nothing are what is charged besides. A table has (counts, what a unit adds) for
+    every group. Groups are drawn independently, so losses add up.
     """
 
     @cache
     def of(counts: Histogram) -> Law:
-        return lawful(mechanism, counts, bars=bars)  # type: ignore[no-any-return]
+        return lawful(mechanism, counts)  # type: ignore[no-any-return]
 
     @cache
     def in_one(counts: Histogram, added: Histogram) -> list[Decimal]:
@@ -241,8 +203,6 @@ PRIVATE = [
     pytest.param((F(0),), 2, 1, one_group(2, 3, 1), id="smallest"),
     pytest.param((F(1),), 2, 2, one_group(2, 2, 2), id="largest"),
     pytest.param(MEDIAN, 2, 2, two_groups(2, 2), id="two groups"),
-    pytest.param(MEDIAN, 1, 1, [[((k,), (1,))] for k in range(0, 90, 3)], id="median, bars at work"),
-    pytest.param((F(1, 10),), 1, 3, [[((k,), (3,))] for k in range(0, 900, 30)], id="a tenth, bars at work"),
 ]
 DEEP = [
     pytest.param(TWO, 2, 1, one_group(2, 3, 1), id="two levels"),
@@ -265,8 +225,7 @@ def test_no_neighbour_loses_more_than_is_paid(levels: Any, size: int, rows: int,
 @pytest.mark.usefixtures("coarse")
 @pytest.mark.parametrize(("levels", "size", "rows", "tables"), DEEP)
 def test_no_neighbour_loses_more_than_is_paid_over_all_depths(levels: Any, size: int, rows: int, tables: Any) -> None:
-    """Without bars, which only multiply what each piece loses; bars of ε next to nothing are what is charged."""
-    worst, diverged = excess(choice(levels, size, rows, bar=NOTHING), tables, bars=False)
+    worst, diverged = excess(choice(levels, size, rows), tables)
     assert worst <= ROUNDING
     assert diverged <= ROUNDING
 
@@ -275,16 +234,16 @@ def test_no_neighbour_loses_more_than_is_paid_over_all_depths(levels: Any, size:
 def test_rows_in_two_groups_cost_what_their_squares_add_up_to() -> None:
     """One row in each of two groups: 2 in place of 4, which no whole length says; the ε stays that of two rows."""
     for levels, size in ((MEDIAN, 2), (TWO, 1)):
-        mechanism = replace(choice(levels, size, 2, bar=NOTHING), l2_squared=2)
-        assert mechanism.cost("rho") < choice(levels, size, 2, bar=NOTHING).cost("rho")
-        worst, diverged = excess(mechanism, two_groups(size, 2), bars=False)
+        mechanism = replace(choice(levels, size, 2), l2_squared=2)
+        assert mechanism.cost("rho") < choice(levels, size, 2).cost("rho")
+        worst, diverged = excess(mechanism, two_groups(size, 2))
         assert worst <= ROUNDING
         assert diverged <= ROUNDING
     far = (0,) * 100
     pulled: Any = ((20, *far, 10, 11), (0, *far, 0, 1))
-    once = RankChoice(MEDIAN, 103, 1, 1, (F(1),), (NOTHING,))
-    assert excess(replace(once, l1=2, l2_squared=2), [[pulled, pulled]], bars=False)[0] <= ROUNDING
-    assert excess(once, [[pulled, pulled]], bars=False)[0] > Decimal("0.9")
+    once = RankChoice(MEDIAN, 103, 1, 1, (F(1),), NOTHING)
+    assert excess(replace(once, l1=2, l2_squared=2), [[pulled, pulled]])[0] <= ROUNDING
+    assert excess(once, [[pulled, pulled]])[0] > Decimal("0.9")
 
 
 @pytest.mark.slow
@@ -296,19 +255,8 @@ def test_most_of_what_is_paid_is_needed() -> None:
         (QUARTILES, (NOTHING, F(3)), 30, "0.3"),
     ):
         far = (0,) * stretch
-        mechanism = RankChoice(levels, stretch + 3, 1, 1, prices, (NOTHING,) * len(prices))
-        assert excess(mechanism, [[((20, *far, 10, 11), (0, *far, 0, 1))]], bars=False)[0] > -Decimal(spare)
-
-
-@pytest.mark.usefixtures("coarse")
-def test_a_twin_that_does_not_pay_for_bars_is_caught() -> None:
-    free = choice(MEDIAN, 2, epsilon=F(1, 10), bar=4)
-    unpaid = RankChoice(free.levels, free.cells, 1, 1, free.estimates, (NOTHING,))
-
-    def lawful(_: Any, counts: Histogram, *, bars: bool) -> Law:
-        return law(free, counts, bars=bars)
-
-    assert excess(unpaid, one_group(2, 3, 1), lawful=lawful)[0] > Decimal("0.1")
+        mechanism = RankChoice(levels, stretch + 3, 1, 1, prices, NOTHING)
+        assert excess(mechanism, [[((20, *far, 10, 11), (0, *far, 0, 1))]])[0] > -Decimal(spare)
 
 
 TWINS = {
@@ -317,8 +265,7 @@ TWINS = {
         "slope = min(node.inside.numerator, node.inside.denominator - node.inside.numerator)",
     ),
     "the level's denominator forgotten": ("Fraction(slope)", "Fraction(slope) / 10"),
-    "a low bar at the price of the estimate": ("node, bar, -reach", "node, 2 * estimate, -reach"),
-    "a high bar at the price of the estimate": ("node, bar, reach", "node, 2 * estimate, reach"),
+    "the price of another depth": ("self.estimates[node.depth], inward", "2 * self.estimates[0], inward"),
 }
 
 
@@ -330,12 +277,11 @@ def test_a_broken_twin_does_not_follow_the_law(twin: str, monkeypatch: pytest.Mo
     _coarse(monkeypatch, module)
     _coarse(monkeypatch, ranks)
     counts = (60, 50)
-    right = choice((F(2, 5),), 2, 2, epsilon=F(1, 2), bar=F(1, 2))
-    monkeypatch.setattr(RankWidths, "reach", lambda _self, _place: 20)
-    expected, broken = law(right, counts), choice((F(2, 5),), 2, 2, epsilon=F(1, 2), bar=F(1, 2), module=module)
+    right = choice((F(2, 5),), 2, 2, epsilon=F(1, 2))
+    expected, broken = law(right, counts), choice((F(2, 5),), 2, 2, epsilon=F(1, 2), module=module)
     seen, entropy = dict.fromkeys(expected, 0), SeededEntropy("twin")
     for _ in range(3_000):
-        seen[broken.choose(cells(counts), entropy)] += 1
+        seen[broken.choose(cells(counts), entropy)[:1]] += 1
     assert chi_square(list(seen.values()), [float(chance) for chance in expected.values()]) < 1e-6
 
 
@@ -343,10 +289,9 @@ def test_a_broken_twin_does_not_follow_the_law(twin: str, monkeypatch: pytest.Mo
 def test_pieces_that_share_a_row_are_caught() -> None:
     """Both sides look at the whole line: a unit is paid for once and counted twice."""
 
-    def sharing(mechanism: Any, counts: Histogram, *, bars: bool) -> Law:
-        assert not bars
+    def sharing(mechanism: Any, counts: Histogram) -> Law:
         fine, nodes, found = tuple(halves(counts)), mechanism.nodes(), {}
-        options = [one_choice(fine, node.inside, mechanism.estimates[node.depth], 0, 0) for node in nodes]
+        options = [one_choice(fine, node.inside, mechanism.estimates[node.depth], 0) for node in nodes]
         with localcontext(PRECISE):
             for picks in product(*(range(len(option)) for option in options)):
                 found[picks] = prod((option[i] for option, i in zip(options, picks, strict=True)), start=Decimal(1))
@@ -356,9 +301,9 @@ def test_pieces_that_share_a_row_are_caught() -> None:
     tables: list[Any] = [
         *([(counts, (0, *far, 0, 1))] for counts in ((20, *far, 10, 11), (3, *far, 3, 3), (0, *far, 1, 0)))
     ]
-    quartiles = RankChoice(QUARTILES, 11, 1, 1, (NOTHING, F(3)), (NOTHING, NOTHING))
-    assert excess(quartiles, tables, bars=False)[0] <= ROUNDING
-    worst, diverged = excess(quartiles, tables, bars=False, lawful=sharing)
+    quartiles = RankChoice(QUARTILES, 11, 1, 1, (NOTHING, F(3)), NOTHING)
+    assert excess(quartiles, tables)[0] <= ROUNDING
+    worst, diverged = excess(quartiles, tables, lawful=sharing)
     assert worst > Decimal("1.8")
     assert diverged > Decimal("0.3")
 
@@ -390,7 +335,7 @@ def flipped_law(mechanism: Any, counts: Histogram) -> list[Decimal]:
 
 
 def flipped(levels: tuple[Fraction, ...], size: int, rows: int, module: Any = ranks) -> Any:
-    return module.RankChoice(levels, size, rows, rows**2, (F(2, rows),), (NOTHING,), True)
+    return module.RankChoice(levels, size, rows, rows**2, (F(2, rows),), NOTHING, flip=True)
 
 
 @pytest.mark.slow
@@ -438,6 +383,6 @@ def test_flipping_looks_at_few_positions_and_costs_more_in_zcdp() -> None:
         assert mechanism.parts % mechanism.stride == 0
         assert mechanism.positions // mechanism.stride <= ranks.MOST_FLIPPED
         assert mechanism.event()["mechanism"] == "rank_flip"
-        assert mechanism.cost("rho") == 9 * (mechanism.estimates[0] ** 2 / 2 + mechanism.bars[0] ** 2 / 4)
+        assert mechanism.cost("rho") == 9 * (mechanism.estimates[0] ** 2 / 2 + mechanism.bars**2 / 2)
     assert not RankChoice.for_share(F(1), "epsilon", 1, 1, TWO, 10).flip
     assert not RankChoice.for_share(F(1), "rho", 1, 1, MEDIAN, 10).flip

@@ -18,7 +18,7 @@ FORGED, STARTING = "tests/threats/test_ledger_forged.py", "tests/ledger/test_sta
 JOURNAL, GUARD = "tests/threats/test_ledger_journal.py", "tests/ledger/test_guard.py"
 NODES = "tests/plan/test_totality.py"
 TOTAL = "tests/kernel/test_certify_total.py::test_what_could_fail_on_a_row_or_grow_is_refused"
-RANKS, LINES = "tests/kernel/test_ranks.py", "tests/kernel/test_rank_lines.py"
+RANKS, LINES, BARS = (f"tests/kernel/test_{name}.py" for name in ("ranks", "rank_lines", "rank_bars"))
 
 PLANTED = (
     # ---- how far one person moves an answer
@@ -694,18 +694,42 @@ PLANTED = (
     Mutant(
         "quantile-without-max-rows",
         "kernel/mechanisms/ranks.py",
-        "estimate, bar = estimate / l1, bar / l1",
-        "estimate, bar = estimate / 1, bar / 1",
+        "estimate, bars = estimate / l1, bars / l1",
+        "estimate, bars = estimate / 1, bars / 1",
         "a person with many rows moves a quantile like one row would",
         (LINES + "::test_a_share_is_divided_and_never_exceeded",),
     ),
     Mutant(
         "bars-for-nothing",
         "kernel/mechanisms/ranks.py",
-        "return self.l1 * (sum(self.estimates, Fraction(0)) + 2 * sum(self.bars, Fraction(0)))",
+        "return self.l1 * (sum(self.estimates, Fraction(0)) + self.bars)",
         "return self.l1 * sum(self.estimates, Fraction(0))",
         "error bars of quantiles look at the rows and are not paid for",
         (LINES + "::test_a_share_is_divided_and_never_exceeded",),
+    ),
+    Mutant(
+        "counts-of-all-rows-below",
+        "kernel/mechanisms/rank_bars.py",
+        "    return np.asarray(np.diff(edges), dtype=np.int64)\n",
+        "    return np.asarray(edges[1:], dtype=np.int64)\n",
+        "one row is counted at every cut above it, and noise is paid for one of them",
+        (BARS,),
+    ),
+    Mutant(
+        "all-rows-for-nothing",
+        "kernel/mechanisms/rank_bars.py",
+        "for column in balanced(size, tilt).T.tolist()",
+        "for column in balanced(size, Fraction(0)).T.tolist()",
+        "for levels beside the middle the sum of all rows is released as well, and not paid for",
+        (BARS,),
+    ),
+    Mutant(
+        "one-noise-for-all-cuts",
+        "kernel/mechanisms/ranks.py",
+        "l2_squared=spread_squared(len(cuts) + 1, self.tilt)",
+        "l2_squared=1",
+        "the noise of bars is that of one number on a grid 65,536 times as fine",
+        (BARS,),
     ),
     Mutant(
         "rows-moved-to-make-room",
@@ -726,8 +750,8 @@ PLANTED = (
     Mutant(
         "rate-by-all-rows-in-rho",
         "kernel/mechanisms/ranks.py",
-        "self.l2_squared * sum((Exponential(epsilon, one).rho()",
-        "self.l1 * sum((Exponential(epsilon, one).rho()",
+        "self.l2_squared * sum((Exponential(each, one).rho()",
+        "self.l1 * sum((Exponential(each, one).rho()",
         "a person with many rows in one group pays for their number in place of its square",
         (LINES + "::test_a_share_is_divided_and_never_exceeded",),
     ),

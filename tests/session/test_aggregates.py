@@ -108,7 +108,8 @@ def test_intervals_hold_the_value_and_a_mode_has_none(tmp_path: Path, budget: sf
         assert bars["a"][0] == 0, "nothing can be said about how small the smallest value is"
         assert bars["z"][1] == 99
         assert all(low <= point["share"] <= high for point, (low, high) in zip(row["c"], bars["c"], strict=True))
-        assert answer.interval(0.999)[0]["m"] == (0, 99), "beyond what was paid for, only the bounds are sure"
+        surer = answer.interval(0.9999)[0]["m"]
+        assert surer[0] <= bars["m"][0] <= bars["m"][1] <= surer[1]
 
 
 def test_several_levels_are_one_release(tmp_path: Path) -> None:

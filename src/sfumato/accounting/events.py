@@ -196,22 +196,22 @@ def _recorded(record: Mapping[str, str]) -> Event:
 
 
 def _of_ranks(record: Mapping[str, str]) -> Event:
-    """Quantiles: an estimate and two bars at each depth, each an exponential choice or (flip) permute-and-flip.
+    """Quantiles: an estimate at each depth, an exponential choice or (flip) permute-and-flip, and noisy counts.
 
-    Of choices their zCDP; of permute-and-flip, which is used in pure ε alone, the sum of all ε.
+    Of choices and Gaussian noise their zCDP; with Laplace noise, which is used in pure ε alone, the sum of all ε.
     """
     try:
-        estimates, bars = ([Fraction(one) for one in record[part].split(", ")] for part in ("estimates", "bars"))
+        estimates = [Fraction(one) for one in record["estimates"].split(", ")]
+        bars, gaussian = Fraction(record["bars_rho" if "bars_rho" in record else "bars"]), "bars_rho" in record
         rows = Fraction(record["rows"])
         squared = Fraction(record.get("rows_squared", rows**2))
     except (AttributeError, KeyError, ValueError, TypeError, ZeroDivisionError):
         raise event_malformed(f"this record of {record['mechanism']}") from None
-    if min(*estimates, *bars, rows, squared) <= 0:
+    if min(*estimates, bars, rows, squared) <= 0 or (gaussian and record["mechanism"] == "rank_flip"):
         raise event_malformed(f"this record of {record['mechanism']}")
-    if record["mechanism"] == "rank_flip":
-        return Event("pure", sum(estimates, Fraction(0)) + 2 * sum(bars, Fraction(0)))
-    squares = sum(epsilon**2 for epsilon in estimates) + 2 * sum(epsilon**2 for epsilon in bars)
-    return Event("zcdp", _up(squared / rows**2 * squares / 8))
+    if not gaussian:
+        return Event("pure", sum(estimates, bars))
+    return Event("zcdp", _up(squared / rows**2 * sum(epsilon**2 for epsilon in estimates) / 8 + bars))
 
 
 def _up(value: Fraction) -> Fraction:

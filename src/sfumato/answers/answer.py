@@ -21,7 +21,7 @@ from sfumato.ledger.terms import Amount
 from sfumato.plan.nodes import ListedKey, OpenKey, Plan, RangeKey
 from sfumato.plots.page import write_page
 from sfumato.query.ordering import After
-from sfumato.query.rewrite import KeyColumn, OutputColumn
+from sfumato.query.rewrite import KeyColumn, OutputColumn, QuantileColumn
 from sfumato.visible import visible
 
 CONFIDENCE = 0.95
@@ -68,6 +68,11 @@ class Answer:
     def measured(self) -> list[str]:
         """The columns that hold an aggregate; the others are keys."""
         return [column.name for column in self._numbers[1] if not isinstance(column, KeyColumn)]
+
+    @property
+    def _quantiles(self) -> list[QuantileColumn]:
+        """The columns that hold a quantile."""
+        return [column for column in self._numbers[1] if isinstance(column, QuantileColumn)]
 
     def interval(self, confidence: float = CONFIDENCE) -> list[dict[str, Any]]:
         """For every row and every aggregate (low, high): the noise stays inside with this probability.

@@ -11,9 +11,10 @@ import numpy.typing as npt
 
 from sfumato.kernel.mechanisms.additive import Additive, Law
 from sfumato.kernel.mechanisms.protocol import Mechanism
+from sfumato.kernel.mechanisms.rank_bars import balanced
 from sfumato.kernel.mechanisms.ranks import RankChoice
 from sfumato.kernel.mechanisms.running import Strategy
-from sfumato.kernel.widths import BAR_ERROR, deviation, error
+from sfumato.kernel.widths import deviation, error
 from sfumato.plan.nodes import Grid
 from sfumato.query.rewrite import CdfColumn, HistogramColumn, QuantileColumn
 
@@ -25,37 +26,62 @@ HALF = Fraction(1, 2)
 # ---- quantiles
 
 
-def quantile(column: QuantileColumn, positions: tuple[int, ...], mechanism: Mechanism) -> float:
-    chosen = Fraction(positions[3 * column.place], _ranks(mechanism).parts)
-    return _value(column, chosen, floor)
+def quantile(column: QuantileColumn, released: tuple[int, ...], mechanism: Mechanism) -> float:
+    return _value(column, Fraction(released[column.place], _ranks(mechanism).parts), floor)
 
 
 def quantile_interval(
-    column: QuantileColumn, positions: tuple[int, ...], mechanism: Mechanism, confidence: float
+    column: QuantileColumn, released: tuple[int, ...], mechanism: Mechanism, confidence: float
 ) -> Interval:
-    """From the two positions chosen for it; where these reach the neighbouring level's, that level's count too."""
-    ranks, size = _ranks(mechanism), column.quantile.cells.size
-    low, high = Fraction(0), Fraction(size)
-    if confidence <= 1 - BAR_ERROR:
-        low, high = _bar(ranks, positions, column.place)
-    return _value(column, low, floor), _value(column, high, ceil)
+    low, high = bar(_ranks(mechanism), released, column.place, confidence)
+    return _value(column, Fraction(low), floor), _value(column, Fraction(high), ceil)
 
 
-def _bar(ranks: RankChoice, positions: tuple[int, ...], place: int) -> tuple[Fraction, Fraction]:
-    node, size = ranks.nodes()[place], ranks.cells
-    chosen, low, high = positions[3 * place : 3 * place + 3]
-    # Whole cells: where in its cell a value lies is not known.
-    lowest = Fraction(max(floor(Fraction(min(low, chosen) - 1, ranks.parts)), 0))
-    highest = Fraction(min(ceil(Fraction(max(high, chosen) + 1, ranks.parts)), size))
-    if node.level == 0 or (node.left is not None and min(low, chosen) <= _reached(positions, node.left, max)):
-        lowest = Fraction(0) if node.left is None else min(lowest, _bar(ranks, positions, node.left)[0])
-    if node.level == 1 or (node.right is not None and max(high, chosen) >= _reached(positions, node.right, min)):
-        highest = Fraction(size) if node.right is None else max(highest, _bar(ranks, positions, node.right)[1])
-    return lowest, highest
+def says_nothing(column: QuantileColumn, interval: Interval) -> bool:
+    """Whether a bar goes from one end of the line to the other."""
+    return interval == (_value(column, Fraction(0), floor), _value(column, Fraction(column.quantile.cells.size), ceil))
 
 
-def _reached(positions: tuple[int, ...], place: int, side: Any) -> int:
-    return int(side(positions[3 * place : 3 * place + 3]))
+def bar(ranks: RankChoice, released: tuple[int, ...], place: int, confidence: float) -> tuple[int, int]:
+    """The edges of the cells between which a quantile lies, from the noisy counts around the released positions.
+
+    From the outermost cut inwards, as long as so few rows lie below it (or above) that noise does not explain it: a
+    bar that is wrong has passed the first cut on the wrong side of the quantile, one with an error of known size.
+    Proof: docs/proofs/quantiles.md, "Error bars"
+    """
+    many = len(ranks.levels)
+    positions, answers = released[:many], np.array(released[many:], dtype=np.float64)
+    cuts = ranks.cuts(positions)
+    law = ranks.noise(cuts)
+    weights = _beside_cuts(len(cuts) + 1, ranks.levels[place], ranks.tilt if ranks.gaussian else None)
+    beside = weights @ answers
+    # One row more: how a quantile between two rows is called differs.
+    noise = 1 + _widths(law, confidence) * deviation(law) * np.sqrt((weights**2).sum(axis=1))
+    below, above = _leading(beside <= -noise), _leading(beside[::-1] >= noise[::-1])
+    chosen = min(positions[place] // ranks.parts, ranks.cells - 1)
+    low = cuts[below - 1] if below else 0
+    high = cuts[-above] if above else ranks.cells
+    return min(low, chosen), max(high, chosen + 1)
+
+
+def _leading(passed: npt.NDArray[np.bool_]) -> int:
+    """How many hold, up to the first that does not."""
+    return len(passed) if passed.all() else int(np.argmin(passed))
+
+
+@lru_cache(maxsize=256)
+def _beside_cuts(size: int, level: Fraction, tilt: Fraction | None) -> Matrix:
+    """What makes of noisy answers, for every cut, the rows below it minus the level's part of all rows."""
+    wanted = (np.arange(1, size)[:, None] > np.arange(size)).astype(np.float64) - float(level)
+    if tilt is not None:
+        wanted = wanted @ np.linalg.pinv(balanced(size, tilt).astype(np.float64))
+    return np.asarray(wanted)
+
+
+def _widths(law: Law, confidence: float) -> float:
+    """Of a sum of noises, in deviations: between a normal law's quantile and that of one noise."""
+    one = deviation(law)
+    return max(error(law, confidence) / one if one else 0.0, NormalDist().inv_cdf((1 + confidence) / 2))
 
 
 def _value(column: QuantileColumn, cell: Fraction, rounded: Any) -> float:
@@ -109,14 +135,9 @@ def _edge(column: HistogramColumn | CdfColumn, place: int, inward: Fraction) -> 
 
 
 def cdf_interval(cells: Grid, answers: tuple[int, ...], mechanism: Mechanism, confidence: float) -> list[Interval]:
-    """All shares s for which total - s · all lies within its noise.
-
-    That noise is a sum of noises: its quantile lies between a normal one and that of one of them.
-    """
+    """All shares s for which total - s · all lies within its noise."""
     law, strategy = _running(mechanism)
-    one = deviation(law)
-    alone = error(law, confidence) / one if one else 0.0
-    width = max(alone, NormalDist().inv_cdf((1 + confidence) / 2))
+    one, width = deviation(law), _widths(law, confidence)
     matrix = running_totals(strategy)
     totals = (matrix @ np.array(answers, dtype=np.float64)).tolist()
     everybody = totals[-1]

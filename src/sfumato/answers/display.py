@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
+from sfumato.answers.cells import says_nothing
 from sfumato.answers.notes import price_in_words
 from sfumato.answers.picture import heights, is_drawable, picture
 from sfumato.plots.page import Block, Code, Facts, Figure, Section, Table, escaped, page, table
@@ -51,6 +52,11 @@ def beside(answer: "Answer", parts: Mapping[str, Callable[[Any, Any], Any]], con
         {**row, **{name: parts[part](interval[column], row[column]) for (column, part), name in names.items()}}
         for row, interval in zip(answer.rows, answer.interval(confidence), strict=True)
     ]
+    for quantile in answer._quantiles:
+        shown = names.get((quantile.name, "±"))
+        for row, interval in zip(rows, answer.interval(confidence), strict=True):
+            if shown is not None and says_nothing(quantile, interval[quantile.name]):
+                row[shown] = NONE
     return columns, rows
 
 

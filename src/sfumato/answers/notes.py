@@ -47,6 +47,12 @@ def notes(certified: Certified, columns: tuple[OutputColumn, ...]) -> tuple[str,
         if isinstance(column, QuantileColumn) and column.quantile.step is not None
     ]
     said += [
+        f"{column.name}: how much {'smaller' if column.quantile.level == 0 else 'larger'} a value may be that was not "
+        f"found is known from the declared bounds alone; so far the error bar goes."
+        for column in columns
+        if isinstance(column, QuantileColumn) and column.quantile.level in (0, 1)
+    ]
+    said += [
         f"{column.name}: a most frequent value has no error bar; one that is nearly as frequent may come out instead."
         for column in columns
         if isinstance(column, ModeColumn)

@@ -3,8 +3,9 @@
 One unit's rows are all in one cell. What a run gives is shortened to what that unit can move.
 """
 
+from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from itertools import accumulate, pairwise, product
@@ -20,7 +21,9 @@ from sfumato.kernel.entropy import Entropy
 from sfumato.kernel.gate import Found, Receipt, release
 from sfumato.kernel.mechanisms.keys import KeySelection
 from sfumato.kernel.mechanisms.protocol import Added, CellCounts, Released, Weighed
+from sfumato.kernel.mechanisms.rank_bars import balanced
 from sfumato.kernel.mechanisms.ranks import RankChoice
+from sfumato.kernel.widths import deviation
 from sfumato.plan.expressions import Column
 from sfumato.plan.nodes import (
     Aggregate,
@@ -104,7 +107,7 @@ def shortened(aggregate: Aggregate, released: Released) -> Any:
         case Cumulative():  # the first cell and, in a tree, the block it lies in
             return (values[0], values[BINS]) if len(values) > BINS else values[:4]
         case Quantiles():
-            return values[0] // _bin(), values[1] == 0, values[2] == _last()
+            return values[0] // _bin(), values[-1]
         case MostFrequent():
             return values[0]
         case UnboundedSum():
@@ -116,8 +119,10 @@ def shortened(aggregate: Aggregate, released: Released) -> Any:
 
 def cell(aggregate: Aggregate, in_rho: bool, outputs: Sequence[Any]) -> list[Any]:
     """What the law below speaks of."""
-    if isinstance(aggregate, Quantiles | MostFrequent):
+    if isinstance(aggregate, MostFrequent):
         return list(outputs)
+    if isinstance(aggregate, Quantiles):
+        return [(place, bisect_right(_edges(in_rho), last)) for place, last in outputs]
     if isinstance(aggregate, UnboundedSum):
         return [(min(max(total, -FAR), FAR) // 4, min(max(counted // COUNTED, -2), 1)) for total, counted in outputs]
     step = COARSE if in_rho and isinstance(aggregate, Cumulative) else 1
@@ -150,7 +155,7 @@ def law(aggregate: Aggregate, unit: Unit, in_rho: bool, counts: Counts, price: F
 
 
 def _median(rows: int, in_rho: bool, counts: Counts, price: Fraction) -> laws.Law:
-    """Of the bin of the position, and of the bars' having reached an end: three choices of their own."""
+    """Of the bin of the position, and given that, of the last noisy count around it."""
     mechanism = RankChoice.for_share(price, "rho" if in_rho else "epsilon", rows, rows**2, MEDIAN.levels, LINE)
     parts, everybody = mechanism.parts, sum(counts)
     held = np.zeros(LINE * parts, dtype=np.int64)
@@ -160,26 +165,25 @@ def _median(rows: int, in_rho: bool, counts: Counts, price: Fraction) -> laws.La
             held[place * parts + (reverse + parts // 2) % parts] += 1
     ranks = np.array([0, *accumulate(held.tolist())])
     nexts = np.append(ranks[1:], ranks[-1])
-    estimate, bar = float(mechanism.estimates[0]), float(mechanism.bars[0])
+    estimate = float(mechanism.estimates[0])
     highest = np.maximum(ranks, nexts - mechanism.widths.slack(mechanism.nodes()[0]))
     gaps = np.maximum(np.maximum(ranks - everybody / 2, everybody / 2 - highest), 0.0)
     weights = np.exp(-estimate * gaps) if in_rho else laws.flipped(np.exp(-estimate * (gaps - gaps.min())))
     bins = np.bincount(np.arange(len(ranks)) // _bin(), weights)
-    reached = []
-    for side in (-1, 1):
-        beyond = everybody / 2 - mechanism.widths.reach(0)  # how far the bar's rank lies within the line, from its end
-        ends = (ranks, nexts) if side < 0 else (everybody - nexts, everybody - ranks)
-        inside = np.exp(-bar * np.maximum(np.maximum(ends[0] - beyond, beyond - ends[1]), 0.0))
-        at_end = exp(-bar * max(beyond, 0.0)) + inside[0 if side < 0 else -1]
-        reached.append(at_end / (at_end + inside.sum() - inside[0 if side < 0 else -1]))
-    return {
-        (place, low, high): float(chance / bins.sum())
-        * (reached[0] if low else 1 - reached[0])
-        * (reached[1] if high else 1 - reached[1])
-        for place, chance in enumerate(bins)
-        for low in (False, True)
-        for high in (False, True)
-    }
+    found: dict[Hashable, float] = {}
+    for place, chance in enumerate(bins / bins.sum()):
+        cuts = mechanism.cuts((place * _bin(),))
+        between = np.add.reduceat(np.array(counts), (0, *cuts))
+        last = float(((balanced(len(between), mechanism.tilt) if in_rho else np.eye(len(between))) @ between)[-1])
+        spread = deviation(mechanism.noise(cuts)) if in_rho else 1 / float(mechanism.bars)
+        noisy = laws.bins(1.0, spread, last, _edges(in_rho), "gaussian" if in_rho else "laplace")
+        found.update({(place, where): float(chance * here) for where, here in noisy.items()})
+    return found
+
+
+def _edges(in_rho: bool) -> list[float]:
+    """Between which the last of the counts around a median is told apart."""
+    return [(1 << 16 if in_rho else 1) * k for k in range(-12, 84, 6)]
 
 
 def _found(aggregate: UnboundedSum, rows: int, in_rho: bool, price: Fraction) -> laws.Law:

@@ -20,15 +20,13 @@ def fits(release: Release, certified: Certified) -> bool:
         shaped = groups is not None and len(groups) == len(release.values) and well_named(plan, groups)
     else:
         shaped = groups is None and len(release.values) == plan.groups
-    widths = [_width(one.mechanism) for one in certified.releases]
-    return shaped and all(len(row) == len(widths) and all(map(_is_of, row, widths)) for row in release.values)
+    mechanisms = [one.mechanism for one in certified.releases]
+    return shaped and all(len(row) == len(mechanisms) and all(map(_is_of, row, mechanisms)) for row in release.values)
 
 
 def _width(mechanism: Mechanism) -> int | None:
     """How many numbers a measure has in each group; None for one by itself."""
     match mechanism:
-        case RankChoice(levels=levels):
-            return 3 * len(levels)  # position, low, high
         case BoundedSum():
             return 5  # low, high, total, beyond, counted
         case Additive(cells=int(size), strategy=None):
@@ -39,7 +37,19 @@ def _width(mechanism: Mechanism) -> int | None:
             return None
 
 
-def _is_of(value: object, width: int | None) -> bool:
+def _is_of(value: object, mechanism: Mechanism) -> bool:
+    if isinstance(mechanism, RankChoice):
+        return _are_ranks(value, mechanism)
+    width = _width(mechanism)
     if width is None:
         return type(value) is int
     return isinstance(value, tuple) and len(value) == width and all(type(one) is int for one in value)
+
+
+def _are_ranks(value: object, ranks: RankChoice) -> bool:
+    """Positions on the line, and as many counts as there are cuts around these."""
+    if not isinstance(value, tuple) or not all(type(one) is int for one in value):
+        return False
+    positions = value[: len(ranks.levels)]
+    inside = len(positions) == len(ranks.levels) and all(0 <= one < ranks.positions for one in positions)
+    return inside and len(value) == len(positions) + ranks.counted(positions)

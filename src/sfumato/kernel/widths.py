@@ -18,7 +18,6 @@ from sfumato.kernel.samplers import Floats
 
 # Up to here quantiles of the discrete Gaussian are summed term by term; above, a continuous bound is as good.
 SMALL_DEVIATION = 1000.0
-BAR_ERROR = Fraction(1, 100)  # error bars of ranks fail with at most this probability
 FAR_OUT = 0.01
 LARGEST_SHIFT = 1 << 48
 FAILURE = 1e-6  # the probability that a cell far beyond all rows is taken for one with rows
@@ -84,26 +83,15 @@ def _two_sided_normal(confidence: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class RankWidths:
-    """By how many rows the ranks of chosen positions miss; `estimates` and `bars` are the ε of a row at each depth."""
+    """How ranks are best sought; `estimates` are the ε of a row at each depth."""
 
     nodes: tuple[Node, ...]
     estimates: tuple[Fraction, ...]
-    bars: tuple[Fraction, ...]
-    positions: int
     candidates: int  # positions that are looked at for an estimate
 
-    def rows_of(self, place: int) -> tuple[int, int, int]:
-        """How far inward a level is sought, how far away its bars, and how many equal rows are not told apart."""
-        return self.inward(place), self.reach(place), self.slack(self.nodes[place])
-
-    def error(self, place: int | None) -> int:
-        """The rank of the position chosen for a level misses by at most so many rows, but for BAR_ERROR."""
-        return 0 if place is None else _errors(self)[place]
-
-    def reach(self, place: int) -> int:
-        """How many rows away the bar's wanted rank lies: what the enclosing levels and the bar itself may miss by."""
-        node = self.nodes[place]
-        return min(self.enclosing(node) + self.miss(self.bars[node.depth], node.slope), LARGEST_SHIFT)
+    def rows_of(self, place: int) -> tuple[int, int]:
+        """How far inward a level is sought, and how many equal rows are not told apart."""
+        return self.inward(place), self.slack(self.nodes[place])
 
     def inward(self, place: int) -> int:
         """At level 0 and 1 every place beyond the last row is as good: so many rows further in, few are left out.
@@ -119,24 +107,6 @@ class RankWidths:
     def slack(self, node: Node) -> int:
         """Rows of equal values that are lost in the noise of an estimate: fewer are not told apart."""
         return min(ceil(8 * node.slope / self.estimates[node.depth]), LARGEST_SHIFT)
-
-    def enclosing(self, node: Node) -> int:
-        return max(self.error(node.left), self.error(node.right))
-
-    def miss(self, epsilon: Fraction, slope: Fraction) -> int:
-        # P(rank misses by r) <= positions · exp(-ε r / (2 · slope)); one such event a depth and side.
-        failure = BAR_ERROR / (2 * (len(self.estimates) + 1))
-        return ceil(2 * slope / epsilon * Fraction(log((self.positions + 1) / failure)))
-
-
-@lru_cache(maxsize=64)
-def _errors(widths: RankWidths) -> tuple[int, ...]:
-    nodes, found = widths.nodes, dict[int | None, int]({None: 0})
-    for place in sorted(range(len(nodes)), key=lambda place: nodes[place].depth):
-        node = nodes[place]
-        missed = widths.miss(widths.estimates[node.depth], node.slope) + widths.slack(node) + abs(widths.inward(place))
-        found[place] = max(found[node.left], found[node.right]) + missed
-    return tuple(found[place] for place in range(len(nodes)))
 
 
 # ---- bounds that are found

@@ -51,7 +51,6 @@ class Candidates:
     low: Numbers
     high: Numbers
     rows: int  # in the piece
-    beyond: int = 0  # -1, 1: the last candidate stands for all ranks below, above the piece
 
     def beside_ties(self, slack: int) -> "Candidates":
         """A candidate with few rows stands for its own rank; one with many for all ranks but so many below the next."""
@@ -59,13 +58,9 @@ class Candidates:
 
     def scores(self, level: Fraction, shift: int) -> Numbers:
         """How far each lies from the wanted rank, in rows times the denominator of the level, below 0."""
-        rows = self.rows
-        wanted = level.numerator * rows + level.denominator * shift
+        wanted = level.numerator * self.rows + level.denominator * shift
         short, over = level.denominator * self.low - wanted, wanted - level.denominator * self.high
-        scores = -np.maximum(np.maximum(short, over), 0)
-        if self.beyond:
-            scores[-1] = min(0, -wanted if self.beyond < 0 else wanted - level.denominator * rows)
-        return np.asarray(scores)
+        return np.asarray(-np.maximum(np.maximum(short, over), 0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +91,7 @@ class Line:
         starts[0] = start
         return Line(starts, alike, ranks)
 
-    def candidates(self, *, cut: bool = False, beyond: int = 0) -> Candidates:
+    def candidates(self, *, cut: bool = False) -> Candidates:
         """The positions of a piece, each from its own rank to the next one's; where they cut, at their own alone."""
         starts, alike, ranks = self.starts, self.alike, self.ranks - self.ranks[0]
         if cut:
@@ -104,15 +99,12 @@ class Line:
         last = starts + alike - 1
         rest = np.append(alike[:-1] - 1, alike[-1])
         kept = rest > 0
-        extra = [starts[0] if beyond < 0 else last[-1]] if beyond else []
-        nothing = [0] if beyond else []
         return Candidates(
-            np.concatenate([starts[kept], last[:-1], extra]).astype(np.int64),
-            np.concatenate([rest[kept], np.ones(len(last) - 1 + len(extra), dtype=np.int64)]),
-            np.concatenate([ranks[kept], ranks[:-1], nothing]).astype(np.int64),
-            np.concatenate([ranks[kept], ranks[1:], nothing]).astype(np.int64),
+            np.concatenate([starts[kept], last[:-1]]),
+            np.concatenate([rest[kept], np.ones(len(last) - 1, dtype=np.int64)]),
+            np.concatenate([ranks[kept], ranks[:-1]]),
+            np.concatenate([ranks[kept], ranks[1:]]),
             int(ranks[-1]),
-            beyond,
         )
 
 

@@ -1,8 +1,8 @@
 """Private quantiles: positions on a public line, chosen for their rank.
 
-The middle level is chosen first; it cuts line and rows in two, and each side goes on with its levels. Beside each
-position two more are chosen whose rank lies some rows below and above: the error bar. How many rows that are, and the
-like, is asked of `kernel.widths` and not believed: whatever it says, the price is the same.
+The middle level is chosen first; it cuts line and rows in two, and each side goes on with its levels. When all are
+chosen, rows are counted between cuts around them, with noise: from that the error bars come. How far inward an end is
+sought, and the like, is asked of `kernel.widths` and not believed: whatever it says, the price is the same.
 """
 
 from collections.abc import Sequence
@@ -14,8 +14,10 @@ import numpy as np
 from sfumato.errors import plan_refused
 from sfumato.kernel.cost import Currency, rho_of_pure, root_below
 from sfumato.kernel.entropy import Entropy
+from sfumato.kernel.mechanisms.additive import DiscreteGaussian, DiscreteLaplace, Law
 from sfumato.kernel.mechanisms.choice import Exponential, PermuteAndFlip
-from sfumato.kernel.mechanisms.protocol import Added, CellCounts, Event, Released
+from sfumato.kernel.mechanisms.protocol import Added, CellCounts, Event, Numbers, Released
+from sfumato.kernel.mechanisms.rank_bars import balanced, counts_between, cuts_of, spread_squared, step_of
 from sfumato.kernel.mechanisms.rank_lines import Candidates, Line, Node, nodes_of
 from sfumato.kernel.widths import RankWidths
 from sfumato.schema.allow import Family
@@ -27,17 +29,19 @@ FARTHEST = 1 << 48  # rows; times FINEST_LEVEL they fit into 64 bits
 MOST_LEVELS = 127
 MOST_FLIPPED = 1 << 19
 FINEST_LEVEL = 10_000
-SHARE_OF_BARS = Fraction(1, 10)
+SHARE_OF_BARS = {"rho": Fraction(1, 10), "epsilon": Fraction(1, 4)}
+HALF = Fraction(1, 2)
 WORDS = 1 << 64
 
 
 @dataclass(frozen=True, slots=True)
 class RankChoice:
-    """Chooses (position, low, high) for every level, in every group.
+    """Chooses a position for every level, and counts rows around them with noise, in every group.
 
-    Claim: l1·(Σ estimates + 2 Σ bars)-DP when a unit has at most l1 rows in all groups; and
-    l2_squared·(Σ estimates² + 2 Σ bars²)/8-zCDP when the squares of the rows that it has in each group add up to at
-    most l2_squared (a flip counts as any mechanism of its ε). Both whatever `kernel.widths` says.
+    Claim: l1·(Σ estimates + bars)-DP when a unit has at most l1 rows in all groups and bars are of Laplace noise; and
+    l2_squared·(Σ estimates²/8 + bars)-zCDP when the squares of the rows that it has in each group add up to at most
+    l2_squared and bars are `gaussian` (a flip, and Laplace noise, count as any mechanism of their ε). Both whatever
+    `kernel.widths` says, and wherever the cuts of bars lie.
     Proof: docs/proofs/quantiles.md (after Smith 2011; Kaplan, Schnapp, Stemmer 2022).
     """
 
@@ -46,7 +50,8 @@ class RankChoice:
     l1: int
     l2_squared: int
     estimates: tuple[Fraction, ...]  # what one row costs at each depth, as ε
-    bars: tuple[Fraction, ...]  # the same, of each of the two error bars
+    bars: Fraction  # what one row costs in the counts around: ε, or ρ of a row squared
+    gaussian: bool = False
     flip: bool = False  # one level alone by permute-and-flip, which errs less at the same ε and costs more in zCDP
 
     def __post_init__(self) -> None:
@@ -56,7 +61,7 @@ class RankChoice:
         if levels[0] < 0 or levels[-1] > 1 or any(FINEST_LEVEL % level.denominator for level in levels):
             raise ValueError(f"levels lie between 0 and 1, in steps of 1/{FINEST_LEVEL}")
         depths = len(levels).bit_length()
-        if len(self.estimates) != depths or len(self.bars) != depths or min(*self.estimates, *self.bars) <= 0:
+        if len(self.estimates) != depths or min(*self.estimates, self.bars) <= 0:
             raise ValueError("every depth has its own epsilon")
 
     @classmethod
@@ -69,15 +74,15 @@ class RankChoice:
         levels: tuple[Fraction, ...],
         cells: int,
     ) -> "RankChoice":
-        """The share divided evenly over the depths, a part of it for error bars."""
-        depths = len(levels).bit_length()
-        estimate, bar = (1 - SHARE_OF_BARS) * share / depths, SHARE_OF_BARS * share / depths / 2
-        if currency == "epsilon":
-            estimate, bar = estimate / l1, bar / l1
+        """A part of the share for error bars, the rest divided evenly over the depths."""
+        depths, bars = len(levels).bit_length(), SHARE_OF_BARS[currency] * share
+        estimate, gaussian = (share - bars) / depths, currency == "rho"
+        if gaussian:
+            estimate, bars = root_below(8 * estimate / l2_squared), bars / l2_squared
         else:
-            estimate, bar = root_below(8 * estimate / l2_squared), root_below(8 * bar / l2_squared)
+            estimate, bars = estimate / l1, bars / l1
         flip = currency == "epsilon" and depths == 1
-        return cls(levels, cells, l1, l2_squared, (estimate,) * depths, (bar,) * depths, flip=flip)
+        return cls(levels, cells, l1, l2_squared, (estimate,) * depths, bars, gaussian, flip)
 
     @property
     def family(self) -> Family:
@@ -85,26 +90,26 @@ class RankChoice:
 
     def cost(self, currency: Currency) -> Fraction:
         if currency == "epsilon":
-            return self.l1 * (sum(self.estimates, Fraction(0)) + 2 * sum(self.bars, Fraction(0)))
+            if self.gaussian:
+                raise plan_refused("Gaussian noise is not paid in epsilon")
+            return self.l1 * (sum(self.estimates, Fraction(0)) + self.bars)
         one = Fraction(1)
-        estimates, bars = (
-            self.l2_squared * sum((Exponential(epsilon, one).rho() for epsilon in part), Fraction(0))
-            for part in (self.estimates, self.bars)
-        )
+        estimates = self.l2_squared * sum((Exponential(each, one).rho() for each in self.estimates), Fraction(0))
         if self.flip:
             estimates = rho_of_pure(self.l1 * self.estimates[0])
-        return estimates + 2 * bars
+        return estimates + (self.l2_squared * self.bars if self.gaussian else rho_of_pure(self.l1 * self.bars))
 
     def event(self) -> Event:
         """With the ε that l1 rows in one group cost; where groups share the rows, with the square that tells so."""
         shared = {} if self.l2_squared == self.l1**2 else {"rows_squared": str(self.l2_squared)}
+        bars = {"bars_rho": str(self.l2_squared * self.bars)} if self.gaussian else {"bars": str(self.l1 * self.bars)}
         return {
             "mechanism": "rank_flip" if self.flip else "rank_choice",
             "levels": ", ".join(map(str, self.levels)),
             "rows": str(self.l1),
             **shared,
             "estimates": ", ".join(str(self.l1 * epsilon) for epsilon in self.estimates),
-            "bars": ", ".join(str(self.l1 * epsilon) for epsilon in self.bars),
+            **bars,
         }
 
     def check(self, entry: Added) -> None:
@@ -138,34 +143,63 @@ class RankChoice:
     def widths(self) -> RankWidths:
         """How far the rank of a choice may miss, and what follows from that: not believed."""
         stride = self.stride if self.flip else 1
-        return RankWidths(self.nodes(), self.estimates, self.bars, self.positions, self.positions // stride)
+        return RankWidths(self.nodes(), self.estimates, self.positions // stride)
+
+    @property
+    def tilt(self) -> Fraction:
+        """How far the levels lie from the middle."""
+        return max(abs(level - HALF) for level in self.levels)
+
+    def cuts(self, positions: Sequence[int]) -> tuple[int, ...]:
+        """Between which cells rows are counted when these positions were released."""
+        chosen = tuple(min(position // self.parts, self.cells - 1) for position in positions)
+        return cuts_of(chosen, self.cells, step_of(len(self.levels), gaussian=self.gaussian))
+
+    def counted(self, positions: Sequence[int]) -> int:
+        """How many numbers are released besides these positions."""
+        size = len(self.cuts(positions)) + 1
+        return len(balanced(size, self.tilt)) if self.gaussian else size
+
+    def noise(self, cuts: tuple[int, ...]) -> Law:
+        """Claim: costs `bars` a row, or a row squared, for the answers about so many cuts."""
+        if not self.gaussian:
+            return DiscreteLaplace.for_epsilon(self.bars, 1)
+        return DiscreteGaussian.for_rho(self.bars, l2_squared=spread_squared(len(cuts) + 1, self.tilt))
 
     def draw(self, entries: Sequence[Added], entropy: Entropy) -> list[Released]:
         return [self.choose(entry, entropy) for entry in entries if isinstance(entry, CellCounts)]
 
     def choose(self, cells: CellCounts, entropy: Entropy) -> tuple[int, ...]:
-        """(position, low, high) for every level of one group, one after the other.
+        """A position for every level of one group, then the noisy counts around them.
 
         Needs: cells that fit.
         """
+        positions = self._positions(cells, entropy)
+        cuts = self.cuts(positions)
+        answers = self._measured(counts_between(cells, cuts))
+        noise = self.noise(cuts).draw(len(answers), entropy).tolist()
+        return *positions, *(answer + drawn for answer, drawn in zip(answers.tolist(), noise, strict=True))
+
+    def _measured(self, counts: Numbers) -> Numbers:
+        """Needs: fewer than 2^32 rows, so that nothing overflows."""
+        return balanced(len(counts), self.tilt) @ counts if self.gaussian else counts
+
+    def _positions(self, cells: CellCounts, entropy: Entropy) -> tuple[int, ...]:
         line, widths = Line.of(cells, self.cells, self.parts, self.together), self.widths
-        nodes, chosen = self.nodes(), [(0, 0, 0)] * len(self.levels)
+        nodes, chosen = self.nodes(), [0] * len(self.levels)
         for place in sorted(range(len(nodes)), key=lambda place: nodes[place].depth):
             node = nodes[place]
-            start = 0 if node.left is None else chosen[node.left][0]
+            start = 0 if node.left is None else chosen[node.left]
             end = self.positions - 1
             if node.right is not None:  # the largest value's own rows lie below it
-                end = min(end, chosen[node.right][0] + (nodes[node.right].level == 1))
+                end = min(end, chosen[node.right] + (nodes[node.right].level == 1))
             piece = line.between(start, end)
-            estimate, bar = self.estimates[node.depth], self.bars[node.depth]
-            inward, reach, slack = (safe(rows) for rows in widths.rows_of(place))
+            inward, slack = (safe(rows) for rows in widths.rows_of(place))
             candidates = self._blocks(piece) if self.flip else piece.candidates(cut=node.cuts)
-            chosen[place] = (
-                self._choose(candidates.beside_ties(max(slack, 0)), node, estimate, inward, entropy),
-                self._choose(piece.candidates(beyond=-1), node, bar, -reach, entropy),
-                self._choose(piece.candidates(beyond=1), node, bar, reach, entropy),
+            chosen[place] = self._choose(
+                candidates.beside_ties(max(slack, 0)), node, self.estimates[node.depth], inward, entropy
             )
-        return tuple(position for triple in chosen for position in triple)
+        return tuple(chosen)
 
     def _choose(self, candidates: Candidates, node: Node, epsilon: Fraction, shift: int, entropy: Entropy) -> int:
         """A position of a piece whose rank is near the node's level plus `shift` rows.
