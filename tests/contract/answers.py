@@ -1,6 +1,5 @@
 """The contracts of yes-or-no answers: randomised response, above-threshold, key selection."""
 
-from decimal import localcontext
 from fractions import Fraction
 from typing import Any
 
@@ -8,11 +7,12 @@ import numpy as np
 
 import sfumato.noise as noise
 from sfumato.errors import UsageError
+from sfumato.kernel.cost import epsilon_for
 from sfumato.kernel.mechanisms.keys import KeySelection
 from sfumato.noise.response import RandomisedResponse
 from sfumato.noise.sparse_vector import SparseVector
 from tests.contract.check_mechanism import Law, Spec, parameters
-from tests.kernel.laws import PRECISE, decimal
+from tests.kernel.test_keys import of_one
 from tests.noise.test_response import law as response_law
 from tests.noise.test_sparse_vector import pattern_law
 
@@ -90,30 +90,33 @@ ABOVE = Spec(
 )
 
 
-def key_law(units: int, price: Fraction) -> Law:
-    with localcontext(PRECISE):
-        shown = decimal(KeySelection(price, KEY_DELTA).probability(units))
-        return {True: shown, False: 1 - shown}
-
-
 KEY_DELTA = F(1, 10**3)
+
+
+def draw_keys(units: int, price: Fraction, count: int, entropy: Any) -> list[int | None]:
+    noisy, shown = KeySelection(price, KEY_DELTA).select(np.full(count, units), entropy)
+    return [int(number) if passed else None for number, passed in zip(noisy, shown, strict=True)]
+
+
+def key_law(units: int, price: Fraction) -> Law:
+    return of_one(KeySelection(price, KEY_DELTA), units, 60)
+
+
 KEYS = Spec(
     name="KeySelection",
-    price=ONE,
+    price=F(1, 2),
     neighbours=(6, 5),
-    draw=lambda units, price, count, entropy: (
-        KeySelection(price, KEY_DELTA).draw(np.full(count, units), entropy).tolist()
-    ),
+    draw=draw_keys,
     law=key_law,
-    cost=lambda price: KeySelection(price, KEY_DELTA).epsilon,
+    cost=lambda price: epsilon_for(KeySelection(price, KEY_DELTA).cost("rho"), KEY_DELTA),
     event=lambda price: KeySelection(price, KEY_DELTA).event(),
     refuses={
-        "epsilon": lambda bad: KeySelection(bad, KEY_DELTA),
+        "rho": lambda bad: KeySelection(bad, KEY_DELTA),
         "delta": lambda bad: KeySelection(ONE, bad),
         "max_groups": lambda bad: KeySelection(ONE, KEY_DELTA, bad),
     },
     bad=(F(0), F(-1), float("nan")),
-    delta=KEY_DELTA,
+    delta=2 * KEY_DELTA,
 )
 
 ANSWERS = (

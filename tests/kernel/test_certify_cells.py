@@ -19,6 +19,7 @@ from sfumato.plan.nodes import (
     CountDistinct,
     CountPeople,
     CountRows,
+    CountValues,
     Cumulative,
     Grid,
     Histogram,
@@ -173,12 +174,48 @@ def discovering(currency: Any = "rho", unit: Any = PERSON, selection: Any = SELE
 
 def test_finding_keys_is_paid_in_rho_and_delta() -> None:
     paid = discovering()
-    assert paid.selection == KeySelection(F(1, 2), SELECTION.delta, PERSON.max_groups)
-    assert paid.cost == Cost("rho", F(1, 2) + F(1, 8), SELECTION.delta)
-    assert [event["mechanism"] for event in paid.events] == ["key_selection", "discrete_gaussian"]
-    assert discovering(unit=Row()).selection == KeySelection(F(1, 2), SELECTION.delta, 1)
+    assert paid.selection == KeySelection(SELECTION.share, SELECTION.delta, PERSON.max_groups)
+    assert paid.cost == Cost("rho", F(1, 2) + SELECTION.share, SELECTION.delta)
+    assert [event["mechanism"] for event in paid.events] == ["key_threshold", "discrete_gaussian"]
+    assert discovering(unit=Row()).selection == KeySelection(SELECTION.share, SELECTION.delta, 1)
     odd = discovering(selection=Selection(F(1, 3), F(1, 100)))
-    assert odd.cost.amount <= F(1, 2) + F(1, 3)
+    assert odd.cost.amount == F(1, 2) + F(1, 3)
+
+
+PEOPLE = CountPeople()
+
+
+def by_its_own_count(aggregate: Any = PEOPLE, unit: Any = PERSON, **changes: Any) -> Certified:
+    given = {"share": F(0), "delta": F(1, 10**6), "by": 0} | changes
+    asked = plan(measure(aggregate, F(1, 2), "gaussian"), unit=unit, keys=(CITY,))
+    return certify(replace(asked, selection=Selection(**given)), schema(unit), "rho")
+
+
+def test_a_count_of_units_selects_and_is_paid_for_once() -> None:
+    paid = by_its_own_count()
+    assert paid.selection == KeySelection(F(1, 2), F(1, 10**6), PERSON.max_groups)
+    assert paid.releases[0].mechanism is paid.selection
+    assert paid.cost == Cost("rho", F(1, 2), F(1, 10**6))
+    assert [event["mechanism"] for event in paid.events] == ["key_threshold"]
+    assert by_its_own_count(CountRows(), Row()).cost == Cost("rho", F(1, 2), F(1, 10**6))
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"aggregate": CountRows()},  # a person's rows
+        {"aggregate": CountValues(Column("income"))},
+        {"by": 1},
+        {"by": -1},
+        {"by": True},
+        {"share": F(1, 8)},
+        {"unit": Row(), "aggregate": CountValues(Column("income"))},
+    ],
+    ids=str,
+)
+def test_what_does_not_count_units_selects_no_keys(wrong: dict[str, Any]) -> None:
+    with pytest.raises(Refused):
+        by_its_own_count(**wrong)
 
 
 def test_with_open_keys_people_are_counted_in_as_many_groups_as_they_may() -> None:

@@ -171,13 +171,13 @@ def test_a_share_is_divided_and_never_exceeded() -> None:
     assert one.cost("epsilon") == 1 + HALF
     assert one.cost("rho") == F(1) / 8 + F(1, 4) / 2
     assert replace(one, gaussian=True).cost("rho") == F(1) / 8 + HALF
-    assert replace(one, gaussian=True).event()["bars_rho"] == "1/2"
+    assert replace(one, gaussian=True).event()["counts_rho"] == "1/2"
     assert one.event() == {
         "mechanism": "rank_choice",
         "levels": "1/2",
         "rows": "1",
         "estimates": "1",
-        "bars": "1/2",
+        "counts": "1/2",
     }
     shared = RankChoice.for_share(F(1), "rho", 3, 5, MEDIAN, 10)
     assert {part: shared.event()[part] for part in ("rows", "rows_squared")} == {"rows": "3", "rows_squared": "5"}

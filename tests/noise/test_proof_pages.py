@@ -62,13 +62,12 @@ def test_the_table_of_the_staircase() -> None:
 
 
 def test_the_table_of_key_selection() -> None:
-    rows = re.findall(
-        r"^\| \(([\d.]+), 10⁻([⁵⁶])\) \| (\d+)(?: units)? \| (\d+) \|$", page("key-selection"), flags=re.M
-    )
+    rows = re.findall(r"^\| (\d) \| (\d+) \| (\d+) \|$", page("key-selection"), flags=re.M)
     assert len(rows) == 3
-    for epsilon, exponent, half, most in rows:
-        law = KeySelection(Fraction(epsilon), Fraction(1, 10 ** "⁰¹²³⁴⁵⁶".index(exponent)))
-        assert (law.units_for(Fraction(1, 2)), law.units_for(Fraction(19, 20))) == (int(half), int(most))
+    for groups, quarter, whole in rows:
+        for part, people in ((4, quarter), (1, whole)):
+            law = KeySelection(Fraction(6225, 10**6) / part, Fraction(1, 10**8), int(groups))
+            assert law.units_for(Fraction(1, 2)) == int(people)
 
 
 def test_the_table_of_the_doctors() -> None:

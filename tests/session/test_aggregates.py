@@ -1,6 +1,7 @@
 """Quantiles, modes, histograms, running shares, different values, discovered keys and batches, end to end."""
 
 import json
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -172,7 +173,7 @@ def test_keys_are_discovered_when_enough_units_hold_them(tmp_path: Path) -> None
         assert asked.ask(question, spend=100).rows == answer.rows
         assert asked.budget.left_for_keys == pytest.approx(1e-4 / 2 * 0.98)
         (charge,) = asked.history()
-        assert charge.releases[0]["mechanism"] == "key_selection"
+        assert charge.releases[0]["mechanism"] == "key_threshold"
     with session(tmp_path, ZCDP, sf.Person("who", 2, 2)) as later:
         assert later.ask(question, spend=100).rows == answer.rows
 
@@ -211,8 +212,8 @@ def test_the_delta_of_a_question_is_the_analysts_choice_within_the_pot(tmp_path:
 
 def shown_singletons(delta: float, trials: int) -> int:
     """How often the key of a single person is shown (threat S10)."""
-    selection = KeySelection(sf.Spend(1).epsilon, sf.Spend(1, delta).delta or sf.Spend(1).epsilon, 1)
-    return int(selection.draw(np.ones(trials, dtype=np.int64), SystemEntropy()).sum())
+    selection = KeySelection(Fraction(1, 200), Fraction(str(delta)), 1)
+    return int(selection.select(np.ones(trials, dtype=np.int64), SystemEntropy())[1].sum())
 
 
 def test_s10_the_key_of_one_person_is_shown_no_more_often_than_delta() -> None:

@@ -21,6 +21,7 @@ RECORDED = (
     "permute_and_flip",
     "bounded_sum",
     "key_selection",
+    "key_threshold",
     *RANKS,
 )
 ALIASES = {"discrete_laplace": "geometric", "randomized_response": "randomised_response"}
@@ -35,8 +36,8 @@ class Event:
     """One release by one mechanism.
 
     `amount` is ε for a pure or approximate mechanism, σ in units of the sensitivity for "gaussian", σ in steps for
-    "discrete_gaussian", ρ for "zcdp". `detail` is δ for "approximate", the sensitivity in steps for "geometric" and
-    "discrete_gaussian", else 0.
+    "discrete_gaussian", ρ for "zcdp". `detail` is δ for "approximate" and for "zcdp" that may fail with it, the
+    sensitivity in steps for "geometric" and "discrete_gaussian", else 0.
     """
 
     mechanism: str
@@ -50,7 +51,7 @@ class Event:
             raise not_positive(FIRST.get(self.mechanism, "epsilon"), shown(self.amount))
         if self.mechanism in LATTICE:
             self._check_lattice()
-        elif self.mechanism == "approximate":
+        elif self.mechanism in ("approximate", "zcdp"):
             if not 0 <= self.detail < 1:
                 raise out_of_range("delta", "0", "1", shown(self.detail))
         elif self.detail:
@@ -67,7 +68,7 @@ class Event:
 
     @property
     def delta(self) -> Fraction:
-        return self.detail if self.mechanism == "approximate" else Fraction(0)
+        return self.detail if self.mechanism in ("approximate", "zcdp") else Fraction(0)
 
     @property
     def rho(self) -> Fraction:
@@ -165,6 +166,7 @@ def _recorded(record: Mapping[str, str]) -> Event:
         return _of_ranks(record)
     needed: dict[str, tuple[str, ...]] = {
         "key_selection": ("epsilon", "delta"),
+        "key_threshold": ("rho", "delta"),
         "discrete_laplace": ("sensitivity", "scale"),
         "discrete_gaussian": ("sensitivity", "variance"),
     }
@@ -189,6 +191,8 @@ def _recorded(record: Mapping[str, str]) -> Event:
             return Event("zcdp", _up((first / second[0]) ** 2 * second[1] / 8))
         case "key_selection":
             return Event("approximate", first, second[0])
+        case "key_threshold":
+            return Event("zcdp", _up(first), second[0])
         case "bounded_sum":
             return Event("zcdp" if "rho" in record else "pure", _up(first) if "rho" in record else first)
         case _:
@@ -199,19 +203,22 @@ def _of_ranks(record: Mapping[str, str]) -> Event:
     """Quantiles: an estimate at each depth, an exponential choice or (flip) permute-and-flip, and noisy counts.
 
     Of choices and Gaussian noise their zCDP; with Laplace noise, which is used in pure ε alone, the sum of all ε.
+    Before there were counts, each estimate had two bars, which were choices too.
     """
     try:
-        estimates = [Fraction(one) for one in record["estimates"].split(", ")]
-        bars, gaussian = Fraction(record["bars_rho" if "bars_rho" in record else "bars"]), "bars_rho" in record
+        estimates, bars = ([Fraction(n) for n in record.get(part, "0").split(", ")] for part in ("estimates", "bars"))
+        pure, rho = (Fraction(record.get(part, "0")) for part in ("counts", "counts_rho"))
         rows = Fraction(record["rows"])
         squared = Fraction(record.get("rows_squared", rows**2))
     except (AttributeError, KeyError, ValueError, TypeError, ZeroDivisionError):
         raise event_malformed(f"this record of {record['mechanism']}") from None
-    if min(*estimates, bars, rows, squared) <= 0 or (gaussian and record["mechanism"] == "rank_flip"):
+    given = [least for part, least in (("bars", min(bars)), ("counts", pure), ("counts_rho", rho)) if part in record]
+    if len(given) != 1 or min(*estimates, rows, squared, *given) <= 0 or (record["mechanism"] == "rank_flip" and rho):
         raise event_malformed(f"this record of {record['mechanism']}")
-    if not gaussian:
-        return Event("pure", sum(estimates, bars))
-    return Event("zcdp", _up(squared / rows**2 * sum(epsilon**2 for epsilon in estimates) / 8 + bars))
+    if pure or record["mechanism"] == "rank_flip":
+        return Event("pure", sum(estimates, pure) + 2 * sum(bars, Fraction(0)))
+    squares = sum(epsilon**2 for epsilon in estimates) + 2 * sum(epsilon**2 for epsilon in bars)
+    return Event("zcdp", _up(squared / rows**2 * squares / 8 + rho))
 
 
 def _up(value: Fraction) -> Fraction:

@@ -7,7 +7,9 @@ from typing import Any
 
 from sfumato.answers.cells import cdf, cdf_interval, histogram, quantile, quantile_interval
 from sfumato.answers.found_bounds import counted, has_bounds, in_units, mean_of, noise_of, sum_of
+from sfumato.answers.selecting import given_shown
 from sfumato.kernel.mechanisms.additive import Additive
+from sfumato.kernel.mechanisms.keys import KeySelection
 from sfumato.kernel.mechanisms.protocol import Mechanism, Released
 from sfumato.kernel.widths import deviation, error
 from sfumato.plan.lattice import Lattice
@@ -50,7 +52,7 @@ class Noises:
 
     def __getitem__(self, measure: int) -> Noise:
         mechanism = self.mechanisms[measure]
-        if not isinstance(mechanism, Additive):
+        if not isinstance(mechanism, Additive | KeySelection):
             raise TypeError("a choice has no noise of its own")
         if measure not in self._known:
             self._known[measure] = Noise(error(mechanism.law, self.confidence), deviation(mechanism.law))
@@ -111,6 +113,9 @@ def interval_of(column: OutputColumn, row: tuple[Released, ...], noises: Noises)
     numbers: Row = row
     match column:
         case CountColumn(measure=measure):
+            mechanism = noises.mechanisms[measure]
+            if isinstance(mechanism, KeySelection):
+                return given_shown(numbers[measure], mechanism, noises.confidence)
             return numbers[measure] - noises[measure].error, numbers[measure] + noises[measure].error
         case SumColumn(measure=measure, lattice=lattice):
             low, high = ((numbers[measure] + side * noises[measure].error) * lattice.step for side in (-1, 1))

@@ -152,11 +152,13 @@ def explain(
 
 def _discovered(selection: KeySelection) -> str:
     half, sure = (selection.units_for(Fraction(part, 100)) for part in (50, 95))
-    return f"discovered; a key that {half} units hold is shown half of the time, one of {sure} units 95 times in 100"
+    return (
+        f"discovered; a key that {half:,} units hold is shown half of the time, one of {sure:,} units 95 times in 100"
+    )
 
 
 def _deviation(mechanism: Mechanism) -> float | None:
-    return deviation(mechanism.law) if isinstance(mechanism, Additive) else None
+    return deviation(mechanism.law) if isinstance(mechanism, Additive | KeySelection) else None
 
 
 def _words(measure: Measure, position: int, columns: tuple[OutputColumn, ...]) -> str:

@@ -16,7 +16,6 @@ import numpy as np
 
 from sfumato.audit import laws
 from sfumato.kernel.certify import MOST_GROUPS, Certified, certify
-from sfumato.kernel.cost import root_below
 from sfumato.kernel.entropy import Entropy
 from sfumato.kernel.gate import Found, Receipt, release
 from sfumato.kernel.mechanisms.keys import KeySelection
@@ -258,7 +257,12 @@ def keys_cell(outputs: Sequence[Any]) -> list[Any]:
 
 def keys_law(unit: Unit, units: int, price: Fraction) -> laws.Law:
     groups = unit.max_groups if isinstance(unit, Person) else 1
-    shown = float(KeySelection(root_below(price), KEY_DELTA, groups).probability(units))
-    rows = rows_of(unit)
+    selection, rows = KeySelection(price / 2, KEY_DELTA, groups), rows_of(unit)
+    reach = 20 * (selection.threshold + units)
+    shown = sum(
+        chance
+        for value, chance in laws.gaussian(float(selection.law.variance), units, reach).items()
+        if isinstance(value, int) and value >= selection.threshold
+    )
     noisy = laws.gaussian(rows**2 / float(price), units * rows, FAR)
     return {None: 1 - shown, **{value: shown * chance for value, chance in noisy.items()}}

@@ -141,8 +141,17 @@ def _above(values: Sequence[int], count: int, price: Fraction, entropy: Entropy)
     ]
 
 
-def _keys(units: int, count: int, price: Fraction, entropy: Entropy) -> Any:
-    return KeySelection(price, DELTA).draw(np.full(count, units), entropy)
+def keys_drawn(delta: Fraction, units: int, count: int, price: Fraction, entropy: Entropy) -> list[int | None]:
+    """The noisy number of a key's units where it is shown."""
+    noisy, shown = KeySelection(price, delta).select(np.full(count, units), entropy)
+    return [int(number) if passed else None for number, passed in zip(noisy, shown, strict=True)]
+
+
+def _keys_law(units: int, price: Fraction) -> laws.Law:
+    selection = KeySelection(price, DELTA)
+    law = laws.gaussian(float(selection.law.variance), units, REACH)
+    hidden = sum(chance for value, chance in law.items() if isinstance(value, int) and value < selection.threshold)
+    return {None: hidden} | {value: law[value] for value in range(selection.threshold, REACH + 1)}
 
 
 MECHANISMS = (
@@ -226,13 +235,13 @@ MECHANISMS = (
     Subject(
         "key_selection",
         (3, 4),
-        _keys,
-        lambda units, price: {
-            True: float(KeySelection(price, DELTA).probability(units)),
-            False: 1 - float(KeySelection(price, DELTA).probability(units)),
-        },
-        lambda outputs: np.asarray(outputs).tolist(),
-        delta=DELTA,
+        partial(keys_drawn, DELTA),
+        _keys_law,
+        lambda outputs: [None if output is None else min(output, REACH) for output in outputs],
+        price=Fraction(1, 2),
+        delta=2 * DELTA,
+        in_rho=True,
+        claimed=epsilon_for(Fraction(1, 2), DELTA),
     ),
 )
 

@@ -10,7 +10,7 @@ import numpy as np
 
 import sfumato.geo as geo
 from sfumato.audit import exact, positions, trustless
-from sfumato.audit.catalogue import MECHANISMS, Subject, aggregates
+from sfumato.audit.catalogue import MECHANISMS, Subject, aggregates, keys_drawn
 from sfumato.audit.channels import precision, timing
 from sfumato.audit.findings import Finding
 from sfumato.audit.replay import PERSON, Emit, replayed
@@ -18,7 +18,6 @@ from sfumato.engines.sql.counting import emit
 from sfumato.engines.sql.dialect import Dialect
 from sfumato.geo.privtree import STRUCTURE, scales, split_coins
 from sfumato.kernel.entropy import Entropy, SystemEntropy
-from sfumato.kernel.mechanisms.keys import KeySelection
 from sfumato.kernel.samplers import discrete_laplace
 from sfumato.plan.counting import Counting
 from sfumato.schema.table import Schema
@@ -63,7 +62,7 @@ def _noise_then_threshold(values: Any, count: int, price: Fraction, entropy: Ent
 
 def _eager_keys(units: int, count: int, price: Fraction, entropy: Entropy) -> Any:
     """Shows keys as if δ were ten times as large."""
-    return KeySelection(price, Fraction(1, 10)).draw(np.full(count, units), entropy)
+    return keys_drawn(Fraction(1, 10), units, count, price, entropy)
 
 
 def _half_the_noise_of_the_shape(crowd: int, count: int, price: Fraction, entropy: Entropy) -> list[Any]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from sfumato.errors import plan_refused
-from sfumato.kernel.cost import Cost, Currency, root_below
+from sfumato.kernel.cost import Cost, Currency
 from sfumato.kernel.mechanisms.additive import Additive
 from sfumato.kernel.mechanisms.choice import FrequencyChoice
 from sfumato.kernel.mechanisms.found_bounds import BoundedSum
@@ -41,7 +41,7 @@ from sfumato.plan.nodes import (
     Sum,
     UnboundedSum,
 )
-from sfumato.plan.sources import derive
+from sfumato.plan.sources import derive, unit_of
 from sfumato.plan.totality import check, known
 from sfumato.plan.work import check_work
 from sfumato.schema.allow import Family
@@ -98,8 +98,7 @@ class Certified:
 
     @property
     def events(self) -> list[Event]:
-        chosen = [] if self.selection is None else [self.selection.event()]
-        return chosen + [release.mechanism.event() for release in self.releases]
+        return [mechanism.event() for mechanism in _used(self.releases, self.selection)]
 
     def demand_allowed(self) -> None:
         """Refuse if the owner has switched a mechanism off that this plan needs."""
@@ -134,13 +133,20 @@ def certify(plan: Plan, schema: Schema, currency: Currency) -> Certified:
     counted = {place: counting for counting in made for place in counting.measures}
     releases = tuple(_release(measure, counted[place], plan, currency) for place, measure in enumerate(plan.measures))
     selection = _selection(plan, currency)
-    used: list[Mechanism | KeySelection] = [release.mechanism for release in releases]
-    used += [] if selection is None else [selection]
+    if selection is not None and plan.selection is not None and plan.selection.by is not None:
+        releases = _selecting(releases, plan, plan.selection.by, selection)
+    used = _used(releases, selection)
     total = sum((mechanism.cost(currency) for mechanism in used), Fraction(0))
     cost = Cost(currency, total, Fraction(0) if selection is None else selection.delta)
     families = dict.fromkeys(mechanism.family for mechanism in used)
     switched_off = tuple(family for family in families if family not in schema.allow)
     return Certified(plan, schema, made, releases, cost, plan.digest(), selection, switched_off)
+
+
+def _used(releases: tuple[CertifiedRelease, ...], selection: KeySelection | None) -> list[Mechanism]:
+    """Every mechanism that is drawn from, once: the selection of keys may be that of a measure."""
+    chosen: list[Mechanism] = [] if selection is None else [selection]
+    return chosen + [release.mechanism for release in releases if release.mechanism is not selection]
 
 
 def _check_shares(plan: Plan) -> None:
@@ -180,14 +186,38 @@ def _selection(plan: Plan, currency: Currency) -> KeySelection | None:
             raise plan_refused("it pays for finding keys and has none to find")
         return None
     wanted = plan.selection
-    if wanted is None or currency != "rho" or wanted.share <= 0 or not 0 < wanted.delta < 1:
+    if wanted is None or currency != "rho" or not 0 < wanted.delta < 1:
+        raise plan_refused("it does not pay for the keys that it has to find")
+    share = wanted.share
+    if wanted.by is not None:
+        if share or type(wanted.by) is not int or not 0 <= wanted.by < len(plan.measures):
+            raise plan_refused("it pays twice for the keys that it has to find, or with nothing")
+        share = plan.measures[wanted.by].share
+    if share <= 0:
         raise plan_refused("it does not pay for the keys that it has to find")
     try:
-        selection = KeySelection(root_below(2 * wanted.share), wanted.delta, plan.capped.groups)
-        selection.probability(1)  # its table is made before anything is paid
+        selection = KeySelection(share, wanted.delta, plan.capped.groups)
+        _ = selection.threshold  # worked out before anything is paid
     except ValueError as error:
         raise plan_refused("with so small a share no number of units would make a key sure to be shown") from error
     return selection
+
+
+def _selecting(
+    releases: tuple[CertifiedRelease, ...], plan: Plan, by: int, selection: KeySelection
+) -> tuple[CertifiedRelease, ...]:
+    """The releases, of which one is the selection itself.
+
+    Claim: the integers of that measure are the numbers of units that select, and its noise is that of the selection.
+    Proof: a unit counts once in each of its groups, where a person is counted and where a row is a person.
+    """
+    release, measure = releases[by], plan.measures[by]
+    of_units = isinstance(measure.aggregate, CountPeople) or (
+        isinstance(measure.aggregate, CountRows) and isinstance(unit_of(plan.table, plan.unit), Row)
+    )
+    if not of_units or release.mechanism != Additive(selection.law, plan.capped.groups, plan.capped.groups):
+        raise plan_refused("keys are found by what does not count units")
+    return *releases[:by], CertifiedRelease(release.sensitivity, selection), *releases[by + 1 :]
 
 
 def _release(measure: Measure, counting: Counting, plan: Plan, currency: Currency) -> CertifiedRelease:

@@ -66,7 +66,7 @@ def release(
     certified.demand_allowed()
     plan, mechanisms = certified.plan, [one.mechanism for one in certified.releases]
     given = found if isinstance(found, Found) else Found(found)
-    entries, groups = list(given.entries), None
+    entries, groups, selected = list(given.entries), None, list[Released]()
     if any(len(row) != len(mechanisms) for row in entries):
         raise plan_refused("the engine answered in another shape")
     for row in entries:
@@ -83,11 +83,16 @@ def release(
     receipt.redeem(certified.digest)
     if selection is not None and named is not None and units is not None:
         # Sorted, because the order in which an engine finds groups depends on the rows.
-        shown = sorted(np.flatnonzero(selection.draw(units, entropy)).tolist(), key=lambda place: named[place])
+        noisy, passed = selection.select(units, entropy)
+        shown = sorted(np.flatnonzero(passed).tolist(), key=lambda place: named[place])
         groups, entries = tuple(named[place] for place in shown), [entries[place] for place in shown]
+        selected = [int(noisy[place]) for place in shown]
     if not entries:  # no key was found
         return Release(receipt.entry, (), groups)
-    columns = [mechanism.draw([row[place] for row in entries], entropy) for place, mechanism in enumerate(mechanisms)]
+    columns = [
+        selected if mechanism is selection else mechanism.draw([row[place] for row in entries], entropy)
+        for place, mechanism in enumerate(mechanisms)
+    ]
     return Release(receipt.entry, tuple(zip(*columns, strict=True)), groups)
 
 

@@ -242,10 +242,14 @@ class Measure:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What finding the values of open keys may cost: a share of the spend, and a chance to show one it should not."""
+    """What finding the values of open keys may cost: a share of the spend, and a chance to show one it should not.
+
+    `by`: the place of a measure that counts units. Then its noisy numbers select, and there is no share besides.
+    """
 
     share: Fraction
     delta: Fraction
+    by: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

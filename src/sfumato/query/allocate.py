@@ -5,6 +5,8 @@ from fractions import Fraction
 from sfumato.kernel.cost import Cost, Currency
 from sfumato.plan.nodes import (
     Aggregate,
+    CountPeople,
+    CountRows,
     Measure,
     MechanismName,
     MostFrequent,
@@ -13,10 +15,12 @@ from sfumato.plan.nodes import (
     Quantiles,
     Selection,
 )
+from sfumato.plan.sources import unit_of
 from sfumato.query.bind import BoundQuestion
 from sfumato.query.rewrite import Draft
 from sfumato.query.wordings import keys_need_delta
 from sfumato.schema.table import Schema
+from sfumato.schema.unit import Row
 
 SHARE_OF_KEYS = Fraction(1, 4)
 
@@ -26,14 +30,26 @@ def allocate(question: BoundQuestion, draft: Draft, schema: Schema, spend: Cost,
     opened = [key for key in question.keys if isinstance(key, OpenKey)]
     if opened and not (delta and spend.currency == "rho"):
         raise keys_need_delta(opened[0].expression.name)
-    finding = spend.amount * SHARE_OF_KEYS if opened else Fraction(0)
+    by = _counting_units(question, draft, schema) if opened else None
+    finding = spend.amount * SHARE_OF_KEYS if opened and by is None else Fraction(0)
     whole = sum(draft.weights, Fraction(0))
     measures = tuple(
         Measure(aggregate, _mechanism(aggregate, spend.currency), (spend.amount - finding) * weight / whole)
         for aggregate, weight in zip(draft.aggregates, draft.weights, strict=True)
     )
-    selection = Selection(finding, delta) if opened else None
+    selection = Selection(finding, delta, by) if opened else None
     return Plan(question.table, schema.unit, question.where, question.keys, measures, selection)
+
+
+def _counting_units(question: BoundQuestion, draft: Draft, schema: Schema) -> int | None:
+    """The first aggregate that counts units: its noisy numbers tell which keys may be shown, for nothing more."""
+    of_rows = isinstance(unit_of(question.table, schema.unit), Row)
+    found = (
+        place
+        for place, aggregate in enumerate(draft.aggregates)
+        if isinstance(aggregate, CountPeople) or (of_rows and isinstance(aggregate, CountRows))
+    )
+    return next(found, None)
 
 
 def _mechanism(aggregate: Aggregate, currency: Currency) -> MechanismName:

@@ -102,14 +102,14 @@ class RankChoice:
     def event(self) -> Event:
         """With the ε that l1 rows in one group cost; where groups share the rows, with the square that tells so."""
         shared = {} if self.l2_squared == self.l1**2 else {"rows_squared": str(self.l2_squared)}
-        bars = {"bars_rho": str(self.l2_squared * self.bars)} if self.gaussian else {"bars": str(self.l1 * self.bars)}
+        around = ("counts_rho", self.l2_squared) if self.gaussian else ("counts", self.l1)
         return {
             "mechanism": "rank_flip" if self.flip else "rank_choice",
             "levels": ", ".join(map(str, self.levels)),
             "rows": str(self.l1),
             **shared,
             "estimates": ", ".join(str(self.l1 * epsilon) for epsilon in self.estimates),
-            **bars,
+            around[0]: str(around[1] * self.bars),
         }
 
     def check(self, entry: Added) -> None:
