@@ -7,7 +7,6 @@ import numpy as np
 
 import sfumato.noise as noise
 from sfumato.errors import UsageError
-from sfumato.kernel.cost import epsilon_for
 from sfumato.kernel.mechanisms.keys import KeySelection
 from sfumato.noise.response import RandomisedResponse
 from sfumato.noise.sparse_vector import SparseVector
@@ -99,16 +98,17 @@ def draw_keys(units: int, price: Fraction, count: int, entropy: Any) -> list[int
 
 
 def key_law(units: int, price: Fraction) -> Law:
-    return of_one(KeySelection(price, KEY_DELTA), units, 60)
+    return of_one(KeySelection(price, KEY_DELTA), units, 120 - units)
 
 
 KEYS = Spec(
     name="KeySelection",
     price=F(1, 2),
-    neighbours=(6, 5),
+    neighbours=(10, 11),  # given that the keys are held by others too; what δ is for, tests/kernel/test_keys.py checks
+    data=6,
     draw=draw_keys,
     law=key_law,
-    cost=lambda price: epsilon_for(KeySelection(price, KEY_DELTA).cost("rho"), KEY_DELTA),
+    cost=lambda price: KeySelection(price, KEY_DELTA).cost("rho"),
     event=lambda price: KeySelection(price, KEY_DELTA).event(),
     refuses={
         "rho": lambda bad: KeySelection(bad, KEY_DELTA),
@@ -116,7 +116,7 @@ KEYS = Spec(
         "max_groups": lambda bad: KeySelection(ONE, KEY_DELTA, bad),
     },
     bad=(F(0), F(-1), float("nan")),
-    delta=2 * KEY_DELTA,
+    currency="rho",
 )
 
 ANSWERS = (

@@ -11,7 +11,7 @@ import pytest
 
 from sfumato.errors import UsageError
 from sfumato.kernel.mechanisms.additive import DiscreteGaussian, DiscreteLaplace
-from tests.contract.answers import KEYS, RESPONSE
+from tests.contract.answers import RESPONSE
 from tests.contract.check_mechanism import (
     Spec,
     audited,
@@ -111,10 +111,17 @@ def test_impossible_outcomes_are_an_infinite_divergence() -> None:
 
 
 def test_delta_is_counted_both_ways() -> None:
-    check_privacy(KEYS)
-    check_privacy(replace(KEYS, neighbours=KEYS.neighbours[::-1]))
+    """Of what tells everything once in a hundred times."""
+
+    def law(data: int, price: Fraction) -> dict[int | None, Decimal]:
+        told = Decimal(price.numerator) / price.denominator / 100
+        return {data: told, None: 1 - told}
+
+    telling = replace(GOOD, price=F(1), neighbours=(0, 1), law=law, delta=F(1, 100))
+    check_privacy(telling)
+    check_privacy(replace(telling, neighbours=(1, 0)))
     with pytest.raises(AssertionError, match="loses more"):
-        check_privacy(replace(KEYS, delta=KEYS.delta / 2))
+        check_privacy(replace(telling, delta=telling.delta / 2))
 
 
 def test_an_audit_comes_close_to_the_truth() -> None:

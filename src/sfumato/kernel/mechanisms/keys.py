@@ -22,8 +22,8 @@ from sfumato.schema.allow import Family
 
 BITS_BEYOND_DELTA = 128
 LARGEST_VARIANCE = 1 << 32  # the sum below has a dozen terms for every step of the deviation
-DIGITS = Context(prec=80, Emax=10**17, Emin=-(10**17), traps=[])
-MARGIN = Decimal(10) ** -40  # far more than all roundings of the sum together
+SUMMED = Context(prec=80, Emax=10**17, Emin=-(10**17), traps=[])
+ROUNDINGS = Decimal(10) ** -40  # far more than all roundings of the sum together
 UNSEEN = Decimal(10) ** -30  # of δ: where the sum ends, and a bound takes over
 
 
@@ -107,15 +107,15 @@ def _threshold(variance: Fraction, delta: Fraction, max_groups: int) -> int:
     """
     bits = BITS_BEYOND_DELTA + (max_groups * delta.denominator // delta.numerator).bit_length()
     chance = Fraction(chance_below(delta, max_groups, bits), 1 << bits)
-    with localcontext(DIGITS):
+    with localcontext(SUMMED):
         allowed, half = _decimal(chance), -_decimal(1 / (2 * variance))
         weights, ratio, falling = [Decimal(1)], half.exp(), (2 * half).exp()
         while weights[-1] > allowed * UNSEEN:  # exp(-k²/(2 variance)), each from the one before
             weights.append(weights[-1] * ratio)
             ratio *= falling
-        everything = (2 * sum(weights[1:]) + 1) * (1 - MARGIN)
+        everything = (2 * sum(weights[1:]) + 1) * (1 - ROUNDINGS)
         beyond, least = weights[-1] * ratio / (1 - ratio), len(weights)
-        while least > 1 and (beyond + weights[least - 1]) * (1 + MARGIN) <= allowed * everything:
+        while least > 1 and (beyond + weights[least - 1]) * (1 + ROUNDINGS) <= allowed * everything:
             least -= 1
             beyond += weights[least]
         return least + 1

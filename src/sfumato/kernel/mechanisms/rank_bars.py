@@ -12,8 +12,8 @@ import numpy as np
 
 from sfumato.kernel.mechanisms.protocol import CellCounts, Numbers
 
-FINENESS = 1 << 16  # coefficients are rounded to multiples of 1/FINENESS, before anything is measured
-MOST_COUNTED = 1 << 10
+STEPS_OF_ONE = 1 << 16  # coefficients are rounded to multiples of 1/STEPS_OF_ONE, before anything is measured
+MOST_BETWEEN = 1 << 10
 # Half of the distance between two cuts of a side, in quarters of an octave, and how far the nearest is from the line's
 # length: 2^-18 of it.
 STEPS = (2, 3, 4, 6, 9, 12, 18, 36)
@@ -24,7 +24,7 @@ def step_of(levels: int, *, gaussian: bool) -> int:
     """How densely cuts lie for so many levels: with more of them the noise of sums grows."""
     wanted = (2 if levels <= 10 else 4) if gaussian else (2 if levels == 1 else 3 if levels <= 4 else 4)
     return next(
-        (step for step in STEPS if step >= wanted and 2 * levels * (NEAREST // (2 * step)) < MOST_COUNTED), STEPS[-1]
+        (step for step in STEPS if step >= wanted and 2 * levels * (NEAREST // (2 * step)) < MOST_BETWEEN), STEPS[-1]
     )
 
 
@@ -58,10 +58,10 @@ def balanced(size: int, tilt: Fraction) -> Numbers:
     odd = np.arange(1, 2 * size, 2)
     waves = np.cos(np.pi / size * np.outer(np.arange(2 * size), odd))
     column = waves @ (1 / np.sqrt(np.sin(np.pi * odd / (2 * size)))) / (sqrt(2) * size)
-    rounded = np.rint(FINENESS * column).astype(np.int64)
+    rounded = np.rint(STEPS_OF_ONE * column).astype(np.int64)
     matrix: Numbers = rounded[(np.arange(size)[:, None] - np.arange(size)) % (2 * size)]
     if tilt:
-        whole = round(FINENESS * sqrt(tilt))
+        whole = round(STEPS_OF_ONE * sqrt(tilt))
         matrix = np.vstack([matrix, np.full((1, size), whole, dtype=np.int64)])
     matrix.setflags(write=False)
     return matrix
