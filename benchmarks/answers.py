@@ -113,8 +113,10 @@ def _adult(folder: Path) -> Report:
         found = [session.ask(f"SELECT {calls} FROM adult", spend=1, fresh=True).rows[0] for _ in range(RUNS)]
         return float(np.mean([missed(level, row[f"q{i}"]) for row in found for i, level in enumerate(levels)]))
 
-    report.add("median of fnlwgt", mean([0.5]), "ranks", at_most=1)
-    report.add("deciles of fnlwgt", mean([i / 10 for i in range(1, 10)]), "ranks", at_most=6.5)
+    # 1 and 6.5 where nine tenths of ε choose the values. In pure ε a quarter of it goes into error bars, which without
+    # it are 20 to 180 times as wide (docs/decisions/0015-error-bars-and-keys.md).
+    report.add("median of fnlwgt", mean([0.5]), "ranks", at_most=1 * 0.9 / 0.75)
+    report.add("deciles of fnlwgt", mean([i / 10 for i in range(1, 10)]), "ranks", at_most=6.5 * 0.9 / 0.75)
     return report
 
 
