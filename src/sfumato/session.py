@@ -1,14 +1,16 @@
 """One analyst's view of a private table. It plans, explains and shows; paying and looking are the door's."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from types import TracebackType
-from typing import Self
+from typing import Self, Unpack
 
 from sfumato.answers.answer import CONFIDENCE, Answer, check_confidence, finish
 from sfumato.answers.builder import Builder
 from sfumato.answers.clipping_scan import Scan, check_points, public_range, scanned
 from sfumato.answers.explain import Explanation, explain
+from sfumato.answers.offers import cheaper, offered
 from sfumato.answers.recalled import Kept, kept
 from sfumato.answers.repeat import Repeat
 from sfumato.answers.spending import error_of, spend_for
@@ -25,7 +27,8 @@ from sfumato.ledger.payment import Payment
 from sfumato.ledger.typed import fraction
 from sfumato.plan.expressions import Column as NamedColumn
 from sfumato.query.bind_expressions import resolve
-from sfumato.query.planned import Prepared, planned_again, prepared
+from sfumato.query.capping import OWNERS, AskedCaps, CapsGiven
+from sfumato.query.planned import planned_again, prepared
 from sfumato.schema.budget import Spend
 from sfumato.schema.given import LONGEST_NAME, check_analyst, check_kind
 from sfumato.schema.numbers import GivenNumber
@@ -64,14 +67,18 @@ class Session:
         spend: GivenNumber | Spend | None = None,
         fresh: bool = False,
         request: str | None = None,
+        **caps: Unpack[CapsGiven],
     ) -> Answer:
         """Answer a question: certify it, pay for it, then look.
+
+        Of a person at most `max_rows` rows count, in at most `max_groups` groups, at most `max_rows_per_group` in each:
+        as the owner declared, or fewer here, for less noise. Other caps are another question.
 
         Claim: nothing but the noisy release depends on the data; the charge is on disk before the engine runs and is
         never refunded. The same question again is free and identical, unless `fresh`; `request` makes a retry safe.
         One that failed in the engine fails again without a look, until `fresh` pays for another try.
         """
-        return self._answer([question], spend, fresh, request)[0]
+        return self._answer([question], spend, fresh, request, AskedCaps(**caps))[0]
 
     def ask_all(
         self,
@@ -80,6 +87,7 @@ class Session:
         spend: GivenNumber | Spend | None = None,
         fresh: bool = False,
         request: str | None = None,
+        **caps: Unpack[CapsGiven],
     ) -> list[Answer]:
         """Answer several questions for one charge, of which each different one gets an equal part.
 
@@ -88,7 +96,7 @@ class Session:
         """
         if not isinstance(questions, list | tuple) or not 1 <= len(questions) <= MOST_QUESTIONS:
             raise UsageError(f"ask_all takes a list of 1 to {MOST_QUESTIONS} questions.", "ask takes one.")
-        return self._answer(questions, spend, fresh, request)
+        return self._answer(questions, spend, fresh, request, AskedCaps(**caps))
 
     def _answer(
         self,
@@ -96,9 +104,10 @@ class Session:
         spend: GivenNumber | Spend | None,
         fresh: bool,
         request: str | None,
+        caps: AskedCaps = OWNERS,
         schema: Schema | None = None,
     ) -> list[Answer]:
-        asked = prepared(questions, schema or self.schema, self._ledger.terms, spend)
+        asked = prepared(questions, schema or self.schema, self._ledger.terms, spend, caps)
         plans = tuple(one.certified for one in asked.different)
         version = self._engine.version()
         payment = Payment(plans, self.analyst, asked.spend, version, asked.asking, fresh, _request(request))
@@ -108,7 +117,8 @@ class Session:
         values = {plan.digest: one for plan, one in zip(plans, answered.releases, strict=True)}
         repeat = None
         if self._opening is not None:
-            repeat = Repeat(self._opening, asked.spend, asked.delta, tuple(questions) if len(plans) > 1 else ())
+            together = tuple(questions) if len(plans) > 1 else ()
+            repeat = Repeat(self._opening, asked.spend, asked.delta, together, caps.given())
         return [
             finish(
                 one.question,
@@ -156,16 +166,24 @@ class Session:
             for one, release in zip(again, stored.releases, strict=True)
         ]
 
-    def explain(self, question: str, *, spend: GivenNumber | Spend | None = None) -> Explanation:
+    def explain(
+        self, question: str, *, spend: GivenNumber | Spend | None = None, **caps: Unpack[CapsGiven]
+    ) -> Explanation:
         """Plan, sensitivity, cost, expected error and SQL of a question; touches neither data nor budget."""
-        return self._explained(question, spend, self.schema)
+        return self._explained(question, spend, self.schema, AskedCaps(**caps))
 
     def query(self) -> Builder:
         """A question in steps: `session.query().group_by("sex").count("n").ask(spend=0.5)`."""
         return Builder(self, self.schema.table)
 
     def spend_for(
-        self, question: str, *, error: GivenNumber, column: str | None = None, confidence: float = CONFIDENCE
+        self,
+        question: str,
+        *,
+        error: GivenNumber,
+        column: str | None = None,
+        confidence: float = CONFIDENCE,
+        **caps: Unpack[CapsGiven],
     ) -> float:
         """The smallest spend, to three digits, whose error bar is at most ±error; touches neither data nor budget.
 
@@ -173,7 +191,8 @@ class Session:
         """
         check_confidence(confidence)
         check_kind(column, str | None, "column", 'column="n"')
-        return spend_for(lambda spend: self._expected(question, spend, column, confidence), error)
+        own = AskedCaps(**caps)
+        return spend_for(lambda spend: self._expected(question, spend, column, confidence, own), error)
 
     def questions_left(self, spend: GivenNumber) -> int:
         """How many more questions at this spend would be granted, counted in the ledger's own currency."""
@@ -232,20 +251,26 @@ class Session:
     ) -> None:
         self.close()
 
-    def _expected(self, question: str, spend: Fraction, column: str | None, confidence: float) -> float:
-        (one,) = self._prepare(question, spend).planned
+    def _expected(
+        self, question: str, spend: Fraction, column: str | None, confidence: float, caps: AskedCaps
+    ) -> float:
+        (one,) = prepared([question], self.schema, self._ledger.terms, spend, caps).planned
         mechanisms = tuple(release.mechanism for release in one.certified.releases)
         return error_of(one.columns, mechanisms, column, confidence)
 
-    def _explained(self, question: str, spend: GivenNumber | Spend | None, schema: Schema) -> Explanation:
-        asked = prepared([question], schema, self._ledger.terms, spend)
+    def _explained(
+        self, question: str, spend: GivenNumber | Spend | None, schema: Schema, caps: AskedCaps = OWNERS
+    ) -> Explanation:
+        asked = prepared([question], schema, self._ledger.terms, spend, caps)
         (one,) = asked.planned
         cost = self._ledger.terms().cost(asked.spend, one.certified.cost.delta)
         told = ";\n".join(written(one.certified, self._dialect))
-        return explain(question, one.certified, one.columns, told, cost)
-
-    def _prepare(self, question: str, spend: GivenNumber | Spend | None) -> Prepared:
-        return prepared([question], self.schema, self._ledger.terms, spend)
+        explained = explain(question, one.certified, one.columns, told, cost)
+        if caps.given():
+            return explained
+        fewer = cheaper(one.certified.plan)
+        others = [(own, prepared([question], schema, self._ledger.terms, spend, own).planned[0]) for own in fewer]
+        return replace(explained, cheaper=tuple(offered(explained, own, other) for own, other in others))
 
 
 def _request(request: str | None) -> str | None:

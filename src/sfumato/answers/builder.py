@@ -1,12 +1,13 @@
 """A question in steps. Each step gives a new builder; the text they make walks through the same gate as any other."""
 
 from dataclasses import dataclass, field, replace
-from typing import Protocol, Self
+from typing import Protocol, Self, Unpack
 
 from sfumato.answers.answer import CONFIDENCE, Answer
 from sfumato.answers.explain import Explanation
 from sfumato.answers.wordings import nothing_asked, parts_differ
 from sfumato.plan.expressions import AllOf, Condition
+from sfumato.query.capping import CapsGiven
 from sfumato.query.question import Question, SelectedCall, SelectedKey
 from sfumato.query.sql import parse
 from sfumato.query.sql_parts import Part, read_part, written_name
@@ -20,11 +21,23 @@ class Asked(Protocol):
     """Whoever answers questions in SQL."""
 
     def ask(
-        self, question: str, *, spend: GivenNumber | None = None, fresh: bool = False, request: str | None = None
+        self,
+        question: str,
+        *,
+        spend: GivenNumber | None = None,
+        fresh: bool = False,
+        request: str | None = None,
+        **caps: Unpack[CapsGiven],
     ) -> Answer: ...
-    def explain(self, question: str, *, spend: GivenNumber | None = None) -> Explanation: ...
+    def explain(self, question: str, *, spend: GivenNumber | None = None, **caps: Unpack[CapsGiven]) -> Explanation: ...
     def spend_for(
-        self, question: str, *, error: GivenNumber, column: str | None = None, confidence: float = CONFIDENCE
+        self,
+        question: str,
+        *,
+        error: GivenNumber,
+        column: str | None = None,
+        confidence: float = CONFIDENCE,
+        **caps: Unpack[CapsGiven],
     ) -> float: ...
 
 
@@ -107,15 +120,29 @@ class Builder:
         """The question as text: `session.ask` of it is the same question, and free if it was asked before."""
         return self._text()
 
-    def ask(self, *, spend: GivenNumber | None = None, fresh: bool = False, request: str | None = None) -> Answer:
-        return self._session.ask(self._text(), spend=spend, fresh=fresh, request=request)
+    def ask(
+        self,
+        *,
+        spend: GivenNumber | None = None,
+        fresh: bool = False,
+        request: str | None = None,
+        **caps: Unpack[CapsGiven],
+    ) -> Answer:
+        return self._session.ask(self._text(), spend=spend, fresh=fresh, request=request, **caps)
 
-    def explain(self, *, spend: GivenNumber | None = None) -> Explanation:
-        return self._session.explain(self._text(), spend=spend)
+    def explain(self, *, spend: GivenNumber | None = None, **caps: Unpack[CapsGiven]) -> Explanation:
+        return self._session.explain(self._text(), spend=spend, **caps)
 
-    def spend_for(self, *, error: GivenNumber, column: str | None = None, confidence: float = CONFIDENCE) -> float:
+    def spend_for(
+        self,
+        *,
+        error: GivenNumber,
+        column: str | None = None,
+        confidence: float = CONFIDENCE,
+        **caps: Unpack[CapsGiven],
+    ) -> float:
         """The smallest spend whose error bar is at most ±error."""
-        return self._session.spend_for(self._text(), error=error, column=column, confidence=confidence)
+        return self._session.spend_for(self._text(), error=error, column=column, confidence=confidence, **caps)
 
     def __str__(self) -> str:
         return self._text()

@@ -59,6 +59,7 @@ class Explanation:
     keys: str = ""
     without_error: tuple[str, ...] = ()
     refused: str = ""  # why it would not be answered, unless it was before
+    cheaper: tuple[str, ...] = ()  # what would need less noise, and what it would count
 
     def to_dict(self) -> dict[str, Any]:
         """What `--format json` prints."""
@@ -84,6 +85,7 @@ class Explanation:
             "expected_error": self.expected_error,
             "confidence": CONFIDENCE,
             "notes": list(self.notes),
+            "cheaper": list(self.cheaper),
             "sql": self.sql,
             "digest": self.digest,
         }
@@ -108,6 +110,7 @@ class Explanation:
         for name, error in self.expected_error.items():
             unknown = "none" if name in self.without_error else "depends on the answer"
             lines += [f"  {name}: " + (f"±{error:.6g}" if error is not None else unknown)]
+        lines += ["Cheaper:", *(f"  {offer}" for offer in self.cheaper)] if self.cheaper else []
         lines += ["Not covered by error bars:", *(f"  {note}" for note in self.notes)] if self.notes else []
         return visible_lines("\n".join([*lines, "SQL:", self.sql]))
 

@@ -8,6 +8,7 @@ from sfumato.accounting.belief import membership_advantage, posterior
 from sfumato.answers.cells import apart
 from sfumato.kernel.certify import Certified
 from sfumato.ledger.terms import Amount
+from sfumato.plan.caps import Caps
 from sfumato.plan.expressions import Column, Expression, columns_in
 from sfumato.plan.lattice import Lattice
 from sfumato.plan.nodes import Grid, ListedKey, RangeKey
@@ -58,9 +59,12 @@ def notes(certified: Certified, columns: tuple[OutputColumn, ...]) -> tuple[str,
         if isinstance(column, ModeColumn)
     ]
     if isinstance(plan.unit, Person):
-        within = f" in at most {_many(plan.unit.max_groups, 'group')}" if plan.keys else ""
+        owners = Caps(plan.unit.max_rows, plan.unit.max_groups, plan.unit.max_rows)
+        caps = owners if plan.caps is None else plan.caps
+        within = f" in at most {_many(caps.groups, 'group')}" if plan.keys else ""
+        within += f", {caps.rows_per_group} in each" if caps.rows_per_group < caps.rows else ""
         said.append(
-            f"A person counts with at most {_many(plan.unit.max_rows, 'row')}{within}; "
+            f"A person counts with at most {_many(caps.rows, 'row')}{within}; "
             "error bars do not cover what is cut off beyond that."
         )
     for key in plan.keys:

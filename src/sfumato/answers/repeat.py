@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from fractions import Fraction
 
 from sfumato.schema.budget import Budget
@@ -21,6 +21,7 @@ class Repeat:
     spend: Fraction
     delta: Fraction | None = None
     together: tuple[str, ...] = ()
+    caps: Mapping[str, int] = field(default_factory=dict)
 
     def script(self, question: str) -> str:
         spend = literal(self.spend)
@@ -32,7 +33,7 @@ class Repeat:
             asked = "        [\n" + "".join(f"            {one!r},\n" for one in self.together) + "        ],\n"
         body = (
             f"with {self.opening} as session:\n"
-            f"    answer = session.{call}(\n{asked}        spend={spend},\n    ){place}\n"
+            f"    answer = session.{call}(\n{asked}        spend={spend},\n{self._caps()}    ){place}\n"
             "print(answer)\n"
         )
         needed = [line for used, line in IMPORTS.items() if used in body]
@@ -40,6 +41,9 @@ class Repeat:
         head = "".join(f"{line}\n" for line in needed) + ("\n" if needed else "")
         remark = IN_MEMORY if "sf.protect(\n    data," in body else ""
         return f"{head}import sfumato as sf\n\n{remark}{body}"
+
+    def _caps(self) -> str:
+        return "".join(f"        {name}={given},\n" for name, given in self.caps.items())
 
 
 def opening_policy(policy: str | os.PathLike[str], analyst: str) -> str:

@@ -11,10 +11,11 @@ from sfumato.answers.answer import Answer, check_confidence
 from sfumato.answers.display import MOST_LISTED, beside, ends, listed, long, readable, sentences
 from sfumato.cli.format import Format, WithPage
 from sfumato.cli.output import as_csv, as_json, as_table, working, write
-from sfumato.cli.spending import settled
+from sfumato.cli.spending import MaxGroups, MaxRows, MaxRowsPerGroup, settled
 from sfumato.cli.writable import ready
 from sfumato.plots.style import plotly
 from sfumato.protected import open_policy
+from sfumato.query.capping import CapsGiven
 from sfumato.session import DEFAULT_ANALYST
 
 app = typer.Typer(add_completion=False)
@@ -31,6 +32,9 @@ def ask(
         str | None,
         typer.Option(help="Delta for discovering keys, e.g. 1e-9 (default: a fiftieth of the pot for keys)."),
     ] = None,
+    max_rows: MaxRows = None,
+    max_groups: MaxGroups = None,
+    max_rows_per_group: MaxRowsPerGroup = None,
     analyst: Annotated[str, typer.Option(help="Who is asking.")] = DEFAULT_ANALYST,
     fresh: Annotated[bool, typer.Option("--fresh", help="Pay again for a question asked before.")] = False,
     request: Annotated[str | None, typer.Option(help="An id that makes a retry free.")] = None,
@@ -43,14 +47,15 @@ def ask(
 ) -> None:
     """Ask a question, pay for it, get an answer with error bars."""
     check_confidence(confidence)
+    caps = CapsGiven(max_rows=max_rows, max_groups=max_groups, max_rows_per_group=max_rows_per_group)
     ready(output, script)
     if format is Format.html:
         plotly()  # what is missing is said before anything is paid
     with working("Asking …"), open_policy(policy, analyst=analyst) as session:
         amount, chosen = settled(
-            session, question, spend=spend, error=error, column=column, delta=delta, confidence=confidence
+            session, question, spend=spend, error=error, column=column, delta=delta, confidence=confidence, caps=caps
         )
-        answer = session.ask(question, spend=amount, fresh=fresh, request=request)
+        answer = session.ask(question, spend=amount, fresh=fresh, request=request, **caps)
         write(_rendered(answer, confidence, format, chosen), output)
         if format is Format.csv:  # the file holds rows alone; what they do not say goes beside it
             sys.stderr.write(chosen + "".join(f"{note}\n" for note in answer.notes))

@@ -8,8 +8,9 @@ import typer
 from sfumato.answers.answer import CONFIDENCE
 from sfumato.cli.format import Format, Usual
 from sfumato.cli.output import as_csv, as_json, write
-from sfumato.cli.spending import settled
+from sfumato.cli.spending import MaxGroups, MaxRows, MaxRowsPerGroup, settled
 from sfumato.protected import open_policy
+from sfumato.query.capping import CapsGiven
 from sfumato.session import DEFAULT_ANALYST
 
 app = typer.Typer(add_completion=False)
@@ -26,16 +27,20 @@ def explain(
         str | None,
         typer.Option(help="Delta for discovering keys, e.g. 1e-9 (default: a fiftieth of the pot for keys)."),
     ] = None,
+    max_rows: MaxRows = None,
+    max_groups: MaxGroups = None,
+    max_rows_per_group: MaxRowsPerGroup = None,
     analyst: Annotated[str, typer.Option(help="Who is asking.")] = DEFAULT_ANALYST,
     format: Annotated[Usual, typer.Option(help="How to print.")] = Format.table,
     output: Annotated[Path | None, typer.Option(help="Write to this file instead of the screen.")] = None,
 ) -> None:
     """Show plan, sensitivity, cost, expected error and SQL; touches neither data nor budget."""
+    caps = CapsGiven(max_rows=max_rows, max_groups=max_groups, max_rows_per_group=max_rows_per_group)
     with open_policy(policy, analyst=analyst) as session:
         amount, chosen = settled(
-            session, question, spend=spend, error=error, column=column, delta=delta, confidence=CONFIDENCE
+            session, question, spend=spend, error=error, column=column, delta=delta, confidence=CONFIDENCE, caps=caps
         )
-        explanation = session.explain(question, spend=amount)
+        explanation = session.explain(question, spend=amount, **caps)
     if format is Format.json:
         text = as_json(explanation.to_dict())
     elif format is Format.csv:

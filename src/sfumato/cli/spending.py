@@ -1,11 +1,21 @@
 """What `ask` and `explain` share: a spend as typed, or the one that an error asks for."""
 
 from decimal import Decimal
+from typing import Annotated
+
+import typer
 
 from sfumato.answers.wordings import column_without_error, one_of_spend_and_error
 from sfumato.cli.output import number
+from sfumato.query.capping import CapsGiven
 from sfumato.schema.budget import Spend
 from sfumato.session import Session
+
+MaxRows = Annotated[int | None, typer.Option("--max-rows", help="How many rows of a person count.")]
+MaxGroups = Annotated[int | None, typer.Option("--max-groups", help="In how many groups a person counts.")]
+MaxRowsPerGroup = Annotated[
+    int | None, typer.Option("--max-rows-per-group", help="How many rows of a person count in one group.")
+]
 
 
 def settled(
@@ -17,6 +27,7 @@ def settled(
     column: str | None,
     delta: str | None,
     confidence: float,
+    caps: CapsGiven,
 ) -> tuple[Spend, str]:
     """The spend, and a sentence about it where it follows from an error."""
     if (spend is None) == (error is None):
@@ -27,5 +38,5 @@ def settled(
             raise column_without_error()
         return Spend(number(str(spend), "spend"), for_keys), ""
     wanted = number(error, "error")
-    found = Decimal(repr(session.spend_for(question, error=wanted, column=column, confidence=confidence)))
+    found = Decimal(repr(session.spend_for(question, error=wanted, column=column, confidence=confidence, **caps)))
     return Spend(found, for_keys), f"Spend {found:f} for ±{wanted:f} at {100 * confidence:g} %.\n"

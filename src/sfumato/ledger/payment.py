@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
@@ -22,12 +22,14 @@ from sfumato.schema.unit import Person, Unit
 class Asking:
     """What plans the questions of a payment again: each one's SQL, written back, and what all had to spend.
 
-    `price` is in the currency of the limit, `key_delta` what each question that discovers keys took from its pot.
+    `price` is in the currency of the limit, `key_delta` what each question that discovers keys took from its pot,
+    `caps` what the analyst said of the rows of a person.
     """
 
     sql: tuple[str, ...]
     price: Fraction
     key_delta: Fraction = Fraction(0)
+    caps: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +70,7 @@ class Payment:
             "price": str(self.asking.price),
             "key_delta": str(self.asking.key_delta),
             "caps": caps_of(self.plans[0].plan.unit),
+            **({"asked_caps": dict(self.asking.caps)} if self.asking.caps else {}),
             "together": len(self.plans),
             "language": PLAN_LANGUAGE,
         }

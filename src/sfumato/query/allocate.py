@@ -17,6 +17,7 @@ from sfumato.plan.nodes import (
 )
 from sfumato.plan.sources import unit_of
 from sfumato.query.bind import BoundQuestion
+from sfumato.query.capping import OWNERS, AskedCaps
 from sfumato.query.rewrite import Draft
 from sfumato.query.wordings import keys_need_delta
 from sfumato.schema.table import Schema
@@ -25,7 +26,14 @@ from sfumato.schema.unit import Row
 SHARE_OF_KEYS = Fraction(1, 4)
 
 
-def allocate(question: BoundQuestion, draft: Draft, schema: Schema, spend: Cost, delta: Fraction = Fraction(0)) -> Plan:
+def allocate(
+    question: BoundQuestion,
+    draft: Draft,
+    schema: Schema,
+    spend: Cost,
+    delta: Fraction = Fraction(0),
+    caps: AskedCaps = OWNERS,
+) -> Plan:
     """Shares in proportion to the weights; they add up to the spend exactly. `delta` is for discovering keys."""
     opened = [key for key in question.keys if isinstance(key, OpenKey)]
     if opened and not (delta and spend.currency == "rho"):
@@ -38,7 +46,8 @@ def allocate(question: BoundQuestion, draft: Draft, schema: Schema, spend: Cost,
         for aggregate, weight in zip(draft.aggregates, draft.weights, strict=True)
     )
     selection = Selection(finding, delta, by) if opened else None
-    return Plan(question.table, schema.unit, question.where, question.keys, measures, selection)
+    own = caps.of(question.table, schema)
+    return Plan(question.table, schema.unit, question.where, question.keys, measures, selection, own)
 
 
 def _counting_units(question: BoundQuestion, draft: Draft, schema: Schema) -> int | None:

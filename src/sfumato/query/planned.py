@@ -17,6 +17,7 @@ from sfumato.ledger.terms import Terms
 from sfumato.ledger.typed import fraction
 from sfumato.query.allocate import allocate
 from sfumato.query.bind import BoundQuestion, bind
+from sfumato.query.capping import OWNERS, AskedCaps
 from sfumato.query.ordering import After
 from sfumato.query.rewrite import Draft, OutputColumn, rewrite
 from sfumato.query.sql import parse
@@ -46,14 +47,18 @@ class Planned:
         return self.bound.after
 
 
-def planned(question: str, schema: Schema, price: Cost, key_delta: Fraction = Fraction(0)) -> Planned:
+def planned(
+    question: str, schema: Schema, price: Cost, key_delta: Fraction = Fraction(0), caps: AskedCaps = OWNERS
+) -> Planned:
     """What a question measures with all of this price; `key_delta` is for discovering keys, if it does."""
-    return _planned(question, bind(parse(question), schema), schema, price, key_delta)
+    return _planned(question, bind(parse(question), schema), schema, price, key_delta, caps)
 
 
-def _planned(question: str, bound: BoundQuestion, schema: Schema, price: Cost, key_delta: Fraction) -> Planned:
+def _planned(
+    question: str, bound: BoundQuestion, schema: Schema, price: Cost, key_delta: Fraction, caps: AskedCaps
+) -> Planned:
     draft = rewrite(bound)
-    plan = allocate(bound, draft, schema, price, key_delta)
+    plan = allocate(bound, draft, schema, price, key_delta, caps)
     return Planned(question, bound, draft, certify(plan, schema, price.currency))
 
 
@@ -66,6 +71,7 @@ class Prepared:
     planned: tuple[Planned, ...]
     price: Cost
     key_delta: Fraction
+    caps: AskedCaps = OWNERS
 
     @property
     def different(self) -> tuple[Planned, ...]:
@@ -78,11 +84,15 @@ class Prepared:
     @property
     def asking(self) -> Asking:
         texts = tuple(written_back(one.question) for one in self.different)
-        return Asking(texts, self.price.amount, self.key_delta)
+        return Asking(texts, self.price.amount, self.key_delta, self.caps.given())
 
 
 def prepared(
-    questions: Sequence[str], schema: Schema, read_terms: Callable[[], Terms], spend: GivenNumber | Spend | None
+    questions: Sequence[str],
+    schema: Schema,
+    read_terms: Callable[[], Terms],
+    spend: GivenNumber | Spend | None,
+    caps: AskedCaps = OWNERS,
 ) -> Prepared:
     """What cannot be asked at all is refused before the ledger is read for its terms."""
     if spend is None:
@@ -95,7 +105,7 @@ def prepared(
     def among(many: int) -> tuple[Planned, ...]:
         part = Cost(whole.currency, whole.amount / many)
         both = zip(questions, bound, strict=True)
-        return tuple(_planned(question, one, schema, part, key_delta) for question, one in both)
+        return tuple(_planned(question, one, schema, part, key_delta, caps) for question, one in both)
 
     found = among(len(questions))
     different = len({one.certified.digest for one in found})
@@ -103,7 +113,7 @@ def prepared(
         found = among(different)
     if wanted.delta is not None and different == 1 and not found[0].certified.plan.open:
         raise delta_unused()
-    return Prepared(wanted.epsilon, wanted.delta, found, whole, key_delta)
+    return Prepared(wanted.epsilon, wanted.delta, found, whole, key_delta, caps)
 
 
 def planned_again(charge: Entry, schema: Schema) -> tuple[Planned, ...] | None:
@@ -115,9 +125,8 @@ def planned_again(charge: Entry, schema: Schema) -> tuple[Planned, ...] | None:
     try:
         texts, many = [str(text) for text in said["sql"]], int(said["together"])
         price = Cost(said["currency"], fraction(said["price"]) / many)
-        found = tuple(
-            planned(text, _with_caps(schema, said["caps"]), price, fraction(said["key_delta"])) for text in texts
-        )
+        then, own = _with_caps(schema, said["caps"]), AskedCaps(**said.get("asked_caps", {}))
+        found = tuple(planned(text, then, price, fraction(said["key_delta"]), own) for text in texts)
     except (KeyError, TypeError, ValueError, ArithmeticError, SfumatoError):
         return None
     return found if " ".join(one.certified.digest for one in found) == said["digest"] else None
