@@ -98,6 +98,7 @@ def test_what_json_prints() -> None:
         "expected_error",
         "confidence",
         "notes",
+        "cheaper",
         "sql",
         "digest",
     ]

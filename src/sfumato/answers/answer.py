@@ -18,10 +18,12 @@ from sfumato.kernel.gate import Release, ReleasedRows
 from sfumato.kernel.mechanisms.protocol import Mechanism
 from sfumato.ledger.balance import Balance
 from sfumato.ledger.terms import Amount
-from sfumato.plan.nodes import ListedKey, OpenKey, Plan, RangeKey
+from sfumato.plan.nodes import ListedKey, OpenKey, RangeKey
+from sfumato.plan.sources import derive
 from sfumato.plots.page import write_page
 from sfumato.query.ordering import After
 from sfumato.query.rewrite import KeyColumn, OutputColumn, QuantileColumn
+from sfumato.schema.columns import Int
 from sfumato.visible import visible
 
 CONFIDENCE = 0.95
@@ -150,14 +152,18 @@ class Answer:
         return as_fragment(self, CONFIDENCE)
 
 
-def _keys(plan: Plan, release: Release) -> list[tuple[Any, ...]]:
+def _keys(certified: Certified, release: Release) -> list[tuple[Any, ...]]:
     """The values of the keys of every group: those of open keys as released, the others by the group's number."""
+    plan = certified.plan
     declared = list(product(*(key.values for key in plan.keys if isinstance(key, ListedKey | RangeKey))))
     if release.groups is None:
         return declared
+    columns = derive(plan.table, certified.schema).columns
+    wholes = [isinstance(columns[key.expression.name], Int) for key in plan.keys if isinstance(key, OpenKey)]
     found = []
     for *opened, number in release.groups:
-        sources = {True: iter(opened), False: iter(declared[int(number)])}
+        values = [int(value) if whole else value for value, whole in zip(opened, wholes, strict=True)]
+        sources = {True: iter(values), False: iter(declared[int(number)])}
         found.append(tuple(next(sources[isinstance(key, OpenKey)]) for key in plan.keys))
     return found
 
@@ -187,7 +193,7 @@ def finish(
     repeat: Repeat | None = None,
 ) -> Answer:
     mechanisms = tuple(item.mechanism for item in certified.releases)
-    keys = _keys(certified.plan, release)
+    keys = _keys(certified, release)
     order = sorted(range(len(keys)), key=lambda group: keys[group])
     rows = [
         {column.name: value_of(column, keys[group], release.values[group], mechanisms) for column in columns}

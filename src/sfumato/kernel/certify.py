@@ -45,7 +45,7 @@ from sfumato.plan.sources import derive, unit_of
 from sfumato.plan.totality import check, known
 from sfumato.plan.work import check_work
 from sfumato.schema.allow import Family
-from sfumato.schema.columns import plain_text
+from sfumato.schema.columns import Date, Int, plain_text
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person, Row, Unit
 
@@ -357,8 +357,8 @@ def _check_key(key: Key | OpenKey, columns: Schema) -> None:
             if len(types) > 1 or (known(value, columns).kind == "number") != (types == {int}):
                 raise plan_refused("a key lists values of another kind than its own")
         case OpenKey(expression=Column() as column):
-            if known(column, columns).kind != "text":
-                raise plan_refused("keys that are found are texts")
+            if known(column, columns).kind != "text" and not isinstance(columns.columns[column.name], Int | Date):
+                raise plan_refused("keys that are found are texts, whole numbers or days")
         case _:
             raise plan_refused(f"it holds an unknown {type(key).__name__}")
 

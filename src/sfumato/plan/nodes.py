@@ -141,7 +141,7 @@ Cells = ListedKey | RangeKey | Grid
 
 @dataclass(frozen=True, slots=True)
 class OpenKey:
-    """A grouping column whose values nobody listed: a value that enough units hold is shown."""
+    """A grouping column whose values nobody listed: a value that enough units hold is shown, as a text."""
 
     expression: Column
 

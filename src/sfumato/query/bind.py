@@ -16,6 +16,7 @@ from sfumato.query.bound import Bins, BoundCall
 from sfumato.query.ordering import After
 from sfumato.query.question import Question, SelectedCall, SelectedKey
 from sfumato.query.wordings import duplicate_output, select_without_group, too_many_keys
+from sfumato.schema.columns import Int
 from sfumato.schema.table import Schema
 
 
@@ -64,13 +65,16 @@ def bind(question: Question, schema: Schema) -> BoundQuestion:
             case SelectedCall(name=name):
                 selected.append(BoundAggregate(name, bind_call(item, schema, groups)))
     _refuse_repeats(item.name for item in selected)
-    if not any(isinstance(item, BoundAggregate) for item in selected):
+    if not any(isinstance(item, BoundAggregate) for item in selected) and not any(
+        isinstance(key, OpenKey) for key in keys
+    ):
         raise not_supported(
             "a question without an aggregate", "Ask for COUNT(*), SUM(x), AVG(x), MEDIAN(x) or another of them."
         )
     where = None if question.where is None else bind_condition(question.where, schema)
     lists = {item.name for item in selected if isinstance(item, BoundAggregate) and isinstance(item.call, Bins)}
-    question.after.check({item.name: _shows_text(item, keys) for item in selected if item.name not in lists}, lists)
+    shown_as_text = {item.name: _shows_text(item, keys, schema) for item in selected if item.name not in lists}
+    question.after.check(shown_as_text, lists)
     return BoundQuestion(where, keys, tuple(selected), question.after, table=table)
 
 
@@ -83,7 +87,7 @@ def _meant(key: Expression, question: Question, schema: Schema) -> Expression:
     return key
 
 
-def _shows_text(item: BoundKey | BoundAggregate, keys: tuple[Key | OpenKey, ...]) -> bool:
+def _shows_text(item: BoundKey | BoundAggregate, keys: tuple[Key | OpenKey, ...], schema: Schema) -> bool:
     """Numbers and nothing else compare with numbers; true and false are texts here."""
     match item:
         case BoundKey(key=place):
@@ -93,8 +97,8 @@ def _shows_text(item: BoundKey | BoundAggregate, keys: tuple[Key | OpenKey, ...]
         case _:
             return False
     match key:
-        case OpenKey():
-            return True
+        case OpenKey(expression=found):
+            return not isinstance(schema.columns[found.name], Int)
         case ListedKey(values=values):
             return not all(type(value) is int for value in values)
         case _:

@@ -13,7 +13,7 @@ from sfumato.plan.nodes import Key, ListedKey, OpenKey, RangeKey
 from sfumato.query.bind_dates import LONGEST, date_range, starts
 from sfumato.query.bind_expressions import value_range
 from sfumato.query.wordings import keys_endless, keys_undeclared, too_many_keys
-from sfumato.schema.columns import Category, CategoryValue, Int, Text, plain_text
+from sfumato.schema.columns import Category, CategoryValue, Date, Int, Text, plain_text
 from sfumato.schema.table import Schema
 
 # What a function makes of a declared ASCII text. A slip here would leave rows out, and reveal nothing.
@@ -38,7 +38,7 @@ def bind_key(key: Expression, schema: Schema) -> Key | OpenKey:
                     return ListedKey(key, values)
                 case Int(lower=Fraction() as lower, upper=Fraction() as upper):
                     return RangeKey(key, int(lower), int(upper))
-                case Text():
+                case Text() | Int() | Date(lower=None):
                     return OpenKey(key)
         case Number() | String():
             raise keys_endless("a constant")

@@ -15,6 +15,8 @@ from sfumato.ledger.entry import Entry
 from sfumato.ledger.payment import Asking
 from sfumato.ledger.terms import Terms
 from sfumato.ledger.typed import fraction
+from sfumato.plan.nodes import CountPeople, CountRows
+from sfumato.plan.sources import unit_of
 from sfumato.query.allocate import allocate
 from sfumato.query.bind import BoundQuestion, bind
 from sfumato.query.capping import OWNERS, AskedCaps
@@ -26,7 +28,7 @@ from sfumato.query.wordings import delta_unused
 from sfumato.schema.budget import Spend
 from sfumato.schema.numbers import GivenNumber
 from sfumato.schema.table import Schema
-from sfumato.schema.unit import Person
+from sfumato.schema.unit import Person, Row
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +60,9 @@ def _planned(
     question: str, bound: BoundQuestion, schema: Schema, price: Cost, key_delta: Fraction, caps: AskedCaps
 ) -> Planned:
     draft = rewrite(bound)
+    if not draft.aggregates:  # keys alone: they are found by how many units hold them
+        of_rows = isinstance(unit_of(bound.table, schema.unit), Row)
+        draft = replace(draft, aggregates=(CountRows() if of_rows else CountPeople(),), weights=(Fraction(1),))
     plan = allocate(bound, draft, schema, price, key_delta, caps)
     return Planned(question, bound, draft, certify(plan, schema, price.currency))
 

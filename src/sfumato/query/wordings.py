@@ -25,13 +25,14 @@ def keys_need_delta(name: str) -> Refused:
 def caps_without_people(name: str) -> UsageError:
     return UsageError(
         f"{name} caps the rows of a person, and this table protects single rows.",
-        f"Leave {_typed(name)} out; or let the owner declare whose the rows are.",
+        f"Leave {name} (--{name.replace('_', '-')}) out; or let the owner declare whose the rows are.",
     )
 
 
 def caps_of_one_row(name: str) -> UsageError:
     return UsageError(
-        f"{name} caps the rows of a person, and here everybody has one row.", f"Leave {_typed(name)} out."
+        f"{name} caps the rows of a person, and here everybody has one row.",
+        f"Leave {name} (--{name.replace('_', '-')}) out.",
     )
 
 
@@ -39,10 +40,6 @@ def cap_above(name: str, given: int, ceiling: int) -> UsageError:
     return UsageError(
         f"{name} is {given:,}, and the owner allows {ceiling:,}.", f"Take at most {ceiling:,}, or ask the owner."
     )
-
-
-def _typed(name: str) -> str:
-    return f"{name} (--{name.replace('_', '-')})"
 
 
 def delta_unused() -> UsageError:

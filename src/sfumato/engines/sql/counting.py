@@ -329,7 +329,7 @@ def _grouped_by(key: Cells | OpenKey | Magnitudes, writer: Writer) -> str:
         case Magnitudes():
             return writer.magnitude(key)
         case OpenKey(expression=expression):
-            return writer.value(expression)
+            return writer.discovered(expression)
         case _:
             return writer.key(key)
 

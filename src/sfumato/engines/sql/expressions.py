@@ -45,6 +45,11 @@ class Writer:
         written = self._written(node)
         return f"nullif({written}, {self.dialect.NAN})" if may_be_nan(node, self._schema) else written
 
+    def discovered(self, node: Expression) -> str:
+        """The value of a key that is discovered, as a text: the same for equal values, whatever type they have."""
+        written = self.value(node)
+        return written if kind_of(node, self._schema) == "text" else self.dialect.as_text(written)
+
     def on_lattice(self, node: Expression, lattice: Lattice) -> str:
         """Clamped to the lattice and rounded to it. NaN is above infinity here and so is NULL.
 
