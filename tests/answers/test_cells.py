@@ -42,3 +42,15 @@ def test_bars_hold(case: str, currency: Any) -> None:
             if len(ordered):
                 missed += not low <= np.quantile(ordered, float(level)) < high
     assert missed <= DRAWS * len(levels) // 20
+
+
+def test_bars_of_whole_noise_hold_at_large_prices() -> None:
+    """A sum of sixteen whole noises leaves 0 far more often than one of them."""
+    counts = dict([*((place, 1) for place in range(100)), (500, 1), (520, 1)])
+    given = CellCounts(np.array(list(counts), dtype=np.int64), np.array(list(counts.values()), dtype=np.int64))
+    mechanism = RankChoice.for_share(F(20), "epsilon", 1, 1, (F(99, 100),), 1024)
+    entropy, missed = SeededEntropy("large"), 0
+    for _ in range(400):
+        low, high = bar(mechanism, mechanism.choose(given, entropy), 0, 0.95)
+        missed += not low <= 500 <= 520 < high
+    assert missed <= 26  # 20 are expected at most; 38 before steps were thought of

@@ -89,7 +89,7 @@ class Event:
                 return self.amount**2 / 2
 
     def __str__(self) -> str:
-        second = [shown(self.detail)] if self.mechanism == "approximate" or self.detail > 1 else []
+        second = [shown(self.detail)] if self.mechanism == "approximate" or self.delta or self.detail > 1 else []
         return f"{self.mechanism}({', '.join([shown(self.amount), *second])})"
 
     def _check_lattice(self) -> None:

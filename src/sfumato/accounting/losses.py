@@ -81,6 +81,7 @@ def losses(plan: Plan, *, delta: float) -> Losses:
                 squares.append(count / float(event.amount) ** 2)
             case "zcdp":
                 rhos.append(float(count * event.amount))
+                intact.append(count * log1p(-float(event.delta)))
             case "discrete_gaussian":
                 atoms.append((discrete_gaussian(event.amount, int(event.detail)), count))
             case "geometric" if event.detail > 1:

@@ -26,8 +26,8 @@ NEIGHBOURS = ("add or remove", "replace")
 def group(mechanism: Any, size: int) -> Event:
     """What an event is for a group of this many people who are all in the data, or all out.
 
-    Claim: pure ε becomes size · ε; (ε, δ) becomes (size · ε, δ (e^(size ε) - 1) / (e^ε - 1)); ρ becomes size² · ρ;
-    Laplace, geometric and Gaussian noise keep their law with the larger sensitivity.
+    Claim: pure ε becomes size · ε; (ε, δ) becomes (size · ε, δ (e^(size ε) - 1) / (e^ε - 1)); ρ becomes size² · ρ, and
+    with a δ of its own is refused; Laplace, geometric and Gaussian noise keep their law with the larger sensitivity.
     Needs: size >= 1.
     Proof: docs/proofs/group-privacy.md
     """
@@ -35,8 +35,10 @@ def group(mechanism: Any, size: int) -> Event:
     match one.mechanism:
         case "gaussian":
             return Event("gaussian", one.amount / people)
+        case "zcdp" if one.detail and people > 1:  # what δ grows to depends on more than ρ
+            raise group_says_nothing()
         case "zcdp":
-            return Event("zcdp", one.amount * people**2)
+            return Event("zcdp", one.amount * people**2, one.detail)
         case "discrete_gaussian":
             return Event("discrete_gaussian", one.amount, one.detail * people)
         case "geometric":
@@ -84,7 +86,7 @@ def _cost(part: Event) -> Event:
     """The event as a bare price: pure, zCDP or approximate."""
     if part.mechanism in PURE:
         return Event("pure", part.amount)
-    return part if part.mechanism == "approximate" else Event("zcdp", part.rho)
+    return part if part.mechanism == "approximate" else Event("zcdp", part.rho, part.delta)
 
 
 def _group_delta(one: Event, people: int) -> Fraction:

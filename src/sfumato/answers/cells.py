@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.kernel.mechanisms.additive import Additive, Law
+from sfumato.kernel.mechanisms.additive import Additive, DiscreteLaplace, Law
 from sfumato.kernel.mechanisms.protocol import Mechanism
 from sfumato.kernel.mechanisms.rank_bars import balanced
 from sfumato.kernel.mechanisms.ranks import RankChoice
@@ -55,8 +55,10 @@ def bar(ranks: RankChoice, released: tuple[int, ...], place: int, confidence: fl
     law = ranks.noise(cuts)
     weights = _beside_cuts(len(cuts) + 1, ranks.levels[place], ranks.tilt if ranks.gaussian else None)
     beside = weights @ answers
-    # One row more: how a quantile between two rows is called differs.
-    noise = 1 + _widths(law, confidence) * deviation(law) * np.sqrt((weights**2).sum(axis=1))
+    # One row more: how a quantile between two rows is called differs. And one step of the sum, where it has steps: its
+    # own quantile may lie that far beyond the larger of a normal law's and of one noise's.
+    step = max(ranks.levels[place], 1 - ranks.levels[place]) if isinstance(law, DiscreteLaplace) else 0
+    noise = 1 + float(step) + _widths(law, confidence) * deviation(law) * np.sqrt((weights**2).sum(axis=1))
     below, above = _leading(beside <= -noise), _leading(beside[::-1] >= noise[::-1])
     chosen = min(positions[place] // ranks.parts, ranks.cells - 1)
     low = cuts[below - 1] if below else 0
@@ -79,7 +81,7 @@ def _beside_cuts(size: int, level: Fraction, tilt: Fraction | None) -> Matrix:
 
 
 def _widths(law: Law, confidence: float) -> float:
-    """Of a sum of noises, in deviations: between a normal law's quantile and that of one noise."""
+    """Of a sum of noises, in deviations: but for its steps, between a normal law's quantile and that of one noise."""
     one = deviation(law)
     return max(error(law, confidence) / one if one else 0.0, NormalDist().inv_cdf((1 + confidence) / 2))
 
@@ -145,6 +147,7 @@ def cdf_interval(cells: Grid, answers: tuple[int, ...], mechanism: Mechanism, co
     for i in range(cells.size):
         share = min(max(totals[i] / max(everybody, 1.0), 0.0), 1.0)
         noise = width * one * sqrt(float(((matrix[i] - share * matrix[-1]) ** 2).sum()))
+        noise += isinstance(law, DiscreteLaplace)  # a sum of whole noises has steps, of a row at most
         half = noise / everybody if everybody > noise else 1.0
         found.append((max(share - half, 0.0), min(share + half, 1.0)))
     return found

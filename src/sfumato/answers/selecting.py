@@ -9,6 +9,7 @@ from sfumato.kernel.mechanisms.keys import KeySelection
 from sfumato.kernel.widths import deviation, error
 
 FAR = 14  # deviations: beyond, nothing is left of a tail
+SURELY = 9
 WIDE = 100.0  # from this deviation on, the noise is as good as continuous
 
 
@@ -18,7 +19,7 @@ def given_shown(noisy: int, selection: KeySelection, confidence: float) -> tuple
     Near the threshold only noise that is large enough lets a key through, so the bar reaches far down.
     """
     law, threshold, half = selection.law, selection.threshold, error(selection.law, confidence)
-    if noisy >= threshold + 2 * half:  # nearly every such key is shown
+    if noisy > threshold + half + SURELY * deviation(law):  # every key that may have made it is shown
         return noisy - half, noisy + half
     rare = (1 - confidence) / 2
 
@@ -29,12 +30,12 @@ def given_shown(noisy: int, selection: KeySelection, confidence: float) -> tuple
         return 1 - _tail(law, noisy + 1 - units) / _tail(law, threshold - units)
 
     # The first rises with the units, the second falls.
-    last = noisy + 2 * half + 1
+    last = noisy + half + SURELY * int(deviation(law)) + 2
     low = 1 + bisect_left(range(1, last), rare, key=at_least)
     high = bisect_left(range(1, last), -rare, key=lambda units: -less(units))
     while high < last and less(high + 1) >= rare:
         high += 1
-    return low, max(low, high)
+    return low, max(low, high, noisy)
 
 
 def _tail(law: DiscreteGaussian, least: int) -> float:

@@ -21,6 +21,7 @@ from sfumato.kernel.widths import error
 from sfumato.schema.allow import Family
 
 BITS_BEYOND_DELTA = 128
+LEAST_DELTA = Fraction(1, 10**30)  # with less, a key would need as many people as with none
 LARGEST_VARIANCE = 1 << 32  # the sum below has a dozen terms for every step of the deviation
 SUMMED = Context(prec=80, Emax=10**17, Emin=-(10**17), traps=[])
 ROUNDINGS = Decimal(10) ** -40  # far more than all roundings of the sum together
@@ -45,8 +46,8 @@ class KeySelection:
     max_groups: int = 1
 
     def __post_init__(self) -> None:
-        if not (self.rho > 0 and 0 < self.delta < 1 and self.max_groups >= 1):
-            raise ValueError("key selection has a positive rho, a delta between 0 and 1, and at least one group")
+        if not (self.rho > 0 and LEAST_DELTA <= self.delta < 1 and self.max_groups >= 1):
+            raise ValueError("key selection has a positive rho, a delta from 1e-30 to 1, and at least one group")
         if self.law.variance > LARGEST_VARIANCE:
             raise ValueError("key selection has a larger rho: with this one noise would hide every key")
 

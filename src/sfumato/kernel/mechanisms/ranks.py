@@ -17,7 +17,7 @@ from sfumato.kernel.entropy import Entropy
 from sfumato.kernel.mechanisms.additive import DiscreteGaussian, DiscreteLaplace, Law
 from sfumato.kernel.mechanisms.choice import Exponential, PermuteAndFlip
 from sfumato.kernel.mechanisms.protocol import Added, CellCounts, Event, Numbers, Released
-from sfumato.kernel.mechanisms.rank_bars import balanced, counts_between, cuts_of, spread_squared, step_of
+from sfumato.kernel.mechanisms.rank_bars import balanced, counts_between, cuts_of, measuring, step_of
 from sfumato.kernel.mechanisms.rank_lines import Candidates, Line, Node, nodes_of
 from sfumato.kernel.widths import RankWidths
 from sfumato.schema.allow import Family
@@ -161,10 +161,8 @@ class RankChoice:
         return len(balanced(size, self.tilt)) if self.gaussian else size
 
     def noise(self, cuts: tuple[int, ...]) -> Law:
-        """Claim: costs `bars` a row, or a row squared, for the answers about so many cuts."""
-        if not self.gaussian:
-            return DiscreteLaplace.for_epsilon(self.bars, 1)
-        return DiscreteGaussian.for_rho(self.bars, l2_squared=spread_squared(len(cuts) + 1, self.tilt))
+        """Of the answers about these cuts."""
+        return self._measured(np.zeros(len(cuts) + 1, dtype=np.int64))[1]
 
     def draw(self, entries: Sequence[Added], entropy: Entropy) -> list[Released]:
         return [self.choose(entry, entropy) for entry in entries if isinstance(entry, CellCounts)]
@@ -176,13 +174,19 @@ class RankChoice:
         """
         positions = self._positions(cells, entropy)
         cuts = self.cuts(positions)
-        answers = self._measured(counts_between(cells, cuts))
-        noise = self.noise(cuts).draw(len(answers), entropy).tolist()
+        answers, law = self._measured(counts_between(cells, cuts))
+        noise = law.draw(len(answers), entropy).tolist()
         return *positions, *(answer + drawn for answer, drawn in zip(answers.tolist(), noise, strict=True))
 
-    def _measured(self, counts: Numbers) -> Numbers:
-        """Needs: fewer than 2^32 rows, so that nothing overflows."""
-        return balanced(len(counts), self.tilt) @ counts if self.gaussian else counts
+    def _measured(self, counts: Numbers) -> tuple[Numbers, Law]:
+        """What is told of the rows between cuts, and the law of its noise.
+
+        Claim: costs `bars` a row, or a row squared. Needs: fewer than 2^32 rows, so that nothing overflows.
+        """
+        if not self.gaussian:
+            return counts, DiscreteLaplace.for_epsilon(self.bars, 1)
+        matrix, squared = measuring(len(counts), self.tilt)
+        return matrix @ counts, DiscreteGaussian.for_rho(self.bars, l2_squared=squared)
 
     def _positions(self, cells: CellCounts, entropy: Entropy) -> tuple[int, ...]:
         line, widths = Line.of(cells, self.cells, self.parts, self.together), self.widths
