@@ -1,7 +1,5 @@
 """The door: pay, look, add noise, keep. Nobody else calls the ledger's charges, an engine or the gate for an answer."""
 
-from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 
 from sfumato.engines.arrange import look_at_all
@@ -10,7 +8,7 @@ from sfumato.engines.sql.counting import emit
 from sfumato.engines.sql.dialect import Dialect
 from sfumato.engines.ticks import leaving_at_a_tick
 from sfumato.engines.wordings import broken_off
-from sfumato.errors import EngineFailed, LedgerDamaged, SfumatoError, data_changed
+from sfumato.errors import EngineFailed, SfumatoError, data_changed
 from sfumato.kernel.certify import Certified
 from sfumato.kernel.entropy import Entropy
 from sfumato.kernel.gate import Receipt, Release, release
@@ -35,8 +33,8 @@ def answer(ledger: Ledger, paid: Payment | Draw, engine: Engine, entropy: Entrop
     """What was paid for: as it was kept, or drawn now.
 
     Claim: the engine runs only with a charge or draw on disk, which is never refunded; what is shown left the gate, at
-    a tick, and was kept before. A failure of the engine is kept, so that it is not looked for twice. What breaks a look
-    off is kept as well, and the same charge resumed, because nothing was shown: three times, then it has failed.
+    a tick, and was kept before. A failure of the engine is kept, so that it is not looked for twice. A look that was
+    broken off is resumed for the same charge, because nothing was shown: three times, then it has failed.
     The state of the data is the one that the payment names; it is looked at in the slot, where nobody else asks.
     """
     stored = ledger.found(paid)
@@ -64,31 +62,13 @@ def _drawn(
         found = look_at_all(engine, [(plan.countings, written(plan, engine.dialect)) for plan in paid.plans])
         made = [release(plan, receipt, one, entropy) for plan, one in zip(paid.plans, found, strict=True)]
         return ledger.store(paid, made)
-    except EngineFailed as failure:
-        failed: EngineFailed | None = failure
-    except BaseException as error:
-        _interrupt(ledger, receipt)
-        if isinstance(error, SfumatoError) or not isinstance(error, Exception):
-            raise
-        failed = None
-    # Not in the except: where a failure cannot be kept, it is not told; and what anybody else said may quote a row, or
-    # say for how many rows there was no memory.
-    if failed is None:
+    except BaseException as error:  # noqa: BLE001 - raised below, or told in one text
+        broken = error
+    # Not in the except: what anybody else said may quote a row, or say for how many rows there was no memory, and would
+    # be shown beside it.
+    broken.__context__ = broken.__cause__ = None
+    if isinstance(broken, EngineFailed):
+        ledger.fail(receipt.entry, broken)  # where it cannot be kept, it is not told
+    if isinstance(broken, Exception) and not isinstance(broken, SfumatoError):
         raise broken_off()
-    _keep(lambda: ledger.fail(receipt.entry, failed))
-    failed.__context__ = None
-    raise failed
-
-
-def _interrupt(ledger: Ledger, receipt: Receipt) -> None:
-    with suppress(LedgerDamaged):  # the ledger may be what broke it off; then no entry is the same as a kill
-        _keep(lambda: ledger.interrupt(receipt.entry))
-
-
-def _keep(keep: Callable[[], None]) -> None:
-    """Once more where a Ctrl-C comes meanwhile: who has a fast hand must not have looks for nothing."""
-    try:
-        keep()
-    except KeyboardInterrupt:
-        keep()
-        raise
+    raise broken

@@ -28,7 +28,7 @@ from sfumato.ledger.typed import fraction
 from sfumato.plan.expressions import Column as NamedColumn
 from sfumato.query.bind_expressions import resolve
 from sfumato.query.capping import OWNERS, AskedCaps, CapsGiven
-from sfumato.query.planned import planned_again, prepared
+from sfumato.query.planned import Prepared, planned_again, prepared
 from sfumato.schema.budget import Spend
 from sfumato.schema.given import LONGEST_NAME, check_analyst, check_kind
 from sfumato.schema.numbers import GivenNumber
@@ -254,9 +254,12 @@ class Session:
     def _expected(
         self, question: str, spend: Fraction, column: str | None, confidence: float, caps: AskedCaps
     ) -> float:
-        (one,) = prepared([question], self.schema, self._ledger.terms, spend, caps).planned
+        (one,) = self._prepare(question, spend, caps).planned
         mechanisms = tuple(release.mechanism for release in one.certified.releases)
         return error_of(one.columns, mechanisms, column, confidence)
+
+    def _prepare(self, question: str, spend: GivenNumber | Spend | None, caps: AskedCaps = OWNERS) -> Prepared:
+        return prepared([question], self.schema, self._ledger.terms, spend, caps)
 
     def _explained(
         self, question: str, spend: GivenNumber | Spend | None, schema: Schema, caps: AskedCaps = OWNERS

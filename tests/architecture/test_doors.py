@@ -32,7 +32,7 @@ def test_only_the_door_pays_and_keeps(verb: str) -> None:
     assert callers(verb) == {"door.py"}
 
 
-@pytest.mark.parametrize("verb", ["draw", "interrupt", "seal"])
+@pytest.mark.parametrize("verb", ["draw", "seal"])
 def test_only_the_door_does_it_with_a_ledger(verb: str) -> None:
     """Mechanisms draw as well, and a watchdog interrupts; but none of them has a ledger."""
     with_a_ledger = callers(verb) & importers("sfumato.ledger.ledger.Ledger")

@@ -149,6 +149,29 @@ def test_a_zone_that_says_nothing_makes_nobody(cell: datetime) -> None:
     assert id_of(cell) is None
 
 
+@pytest.mark.parametrize(
+    ("cell", "found"),
+    [
+        (np.longdouble(2**53) + np.longdouble("0.5"), None),
+        (np.longdouble("0.1"), None),
+        (np.longdouble(2**60) + 1, str(2**60 + 1)),
+        (np.clongdouble(7), "7"),
+        (np.clongdouble("0.1"), None),
+        (np.float32(2**24), None),
+        (np.float32(2**24 - 1), str(2**24 - 1)),
+        (np.float16(2048), None),
+        (np.float16(2047), "2047"),
+        (float(2**53), None),
+        (float(2**53 - 1), str(2**53 - 1)),
+        (complex(2**53), None),
+        (1.5, "1.5"),
+    ],
+    ids=repr,
+)
+def test_a_number_that_may_be_a_neighbours_is_nobodys(cell: Any, found: str | None) -> None:
+    assert id_of(cell) == found
+
+
 def test_one_by_one_and_together_they_have_the_same_texts() -> None:
     said = ["2024-10-27T00:30:00.5", "2024-10-27", "NaT", "1999-12-31T23:59:59.123456789"]
     together = cells.zoned_ids(np.array(said, dtype="datetime64[ns]")).to_pylist()

@@ -112,7 +112,6 @@ def test_a_draw_without_an_answer_is_resumed_and_one_that_failed_fails(path: Pat
     again = ledger.draw(draw(sealed))
     assert isinstance(again, Receipt)
     assert again.entry == first.entry
-    ledger.interrupt(again.entry)
     ledger.fail(again.entry, EngineFailed("it failed."))
     with pytest.raises(EngineFailed, match=r"it failed\."):
         ledger.draw(draw(sealed))

@@ -24,6 +24,7 @@ from sfumato.kernel.gate import Receipt, Release
 from sfumato.ledger import chain as chain_module
 from sfumato.ledger import ledger as ledger_module
 from sfumato.ledger.anchor import Anchor
+from sfumato.ledger.book import MOST_RESUMED
 from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.payment import Payment, Stored
 from sfumato.ledger.places import default_anchor
@@ -315,7 +316,7 @@ def test_a_charge_without_release_is_resumed(path: Path) -> None:
     second = ledger.charge(payment())
     assert isinstance(second, Receipt)
     assert second.entry == first.entry
-    assert kinds(ledger) == ["open", "charge"]
+    assert kinds(ledger) == ["open", "charge", "interrupted"]
     ledger.close()
 
 
@@ -340,14 +341,32 @@ def test_of_two_at_once_the_one_that_was_answered_counts(ledger: Ledger) -> None
     store(ledger, second.entry, 7)
     ledger.fail(first.entry, EngineFailed("it failed."))
     assert ledger.charge(payment()).releases[0] == answer(2, 7)
-    assert kinds(ledger) == ["open", "charge", "failure", "release"]
+    assert kinds(ledger) == ["open", "charge", "interrupted", "failure", "release"]
 
 
 def test_the_first_release_of_a_charge_is_the_only_one(ledger: Ledger) -> None:
     first, second = ledger.charge(payment()), ledger.charge(payment())
     assert store(ledger, first.entry, 7) == answer(2, 7)
     assert store(ledger, second.entry, 8) == answer(2, 7)
-    assert kinds(ledger) == ["open", "charge", "release"]
+    assert kinds(ledger) == ["open", "charge", "interrupted", "release"]
+
+
+def test_whoever_kills_the_process_has_few_looks(path: Path) -> None:
+    """Each further one is an entry that the anchor covers before its receipt exists: taken out, it is missed."""
+    for look in range(1 + MOST_RESUMED):
+        ledger = open_ledger(path)
+        assert isinstance(ledger.charge(payment()), Receipt)
+        ledger.close()
+        assert default_anchor(path).read_text().startswith(f"{2 + look:020d} ")
+    ledger = open_ledger(path)
+    for _ in range(2):
+        with pytest.raises(EngineFailed, match="this question was interrupted, and so were 3 more tries"):
+            ledger.charge(payment())
+    assert kinds(ledger) == ["open", "charge", *["interrupted"] * MOST_RESUMED, "failure"]
+    ledger.close()
+    edit(path, "DELETE FROM entry WHERE seq > 2")
+    with pytest.raises(LedgerDamaged, match="its anchor remembers entry 6"):
+        open_ledger(path)
 
 
 @pytest.mark.parametrize(

@@ -81,7 +81,13 @@ class LedgerStates(RuleBasedStateMachine):
         own = self.own.get(charge["analyst"])
         above = own is not None and self.spent(charge["analyst"]) > self.price(own)
         above = above or self.spent() > self.price(self.limit)
-        return BudgetExceeded if above and charge["value"] is None else charge
+        if charge["value"] is not None:
+            return charge
+        if above:
+            return BudgetExceeded
+        charge["interrupted"] += 1
+        charge["failed"] = charge["interrupted"] > MOST_RESUMED
+        return EngineFailed if charge["failed"] else charge
 
     @rule(
         analyst=ANALYSTS,
@@ -131,9 +137,7 @@ class LedgerStates(RuleBasedStateMachine):
         elif ends == "dies":
             self.crash()
         elif ends == "interrupted":
-            charge["interrupted"] += 1
-            charge["failed"] = charge["interrupted"] > MOST_RESUMED
-            self.ledger.interrupt(bought.entry)
+            pass
         elif ends == "fails":
             charge["failed"] = True
             self.ledger.fail(bought.entry, EngineFailed("it failed."))

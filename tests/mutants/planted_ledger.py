@@ -23,8 +23,8 @@ OF_THE_LEDGER = (
     Mutant(
         "failures-forgotten",
         "door.py",
-        "    _keep(lambda: ledger.fail(receipt.entry, failed))\n",
-        "",
+        "        ledger.fail(receipt.entry, broken)  # where",
+        "        pass  # where",
         "a question that failed is tried again for nothing, and tells each time whether and when it fails",
         (FAILURES,),
     ),
@@ -38,9 +38,9 @@ OF_THE_LEDGER = (
     ),
     Mutant(
         "interruptions-forgotten",
-        "door.py",
-        "        _keep(lambda: ledger.interrupt(receipt.entry))\n",
-        "        pass\n",
+        "ledger/ledger.py",
+        '            pen.append("interrupted", {"when": now()}, charge=known.seq)\n',
+        "            pass\n",
         "a question can be broken off and tried again without end, and tells its time each time",
         (DOOR,),
     ),
@@ -56,7 +56,7 @@ OF_THE_LEDGER = (
     Mutant(
         "resumed-without-end",
         "ledger/ledger.py",
-        "if book.interruptions.get(charge, 0) < MOST_RESUMED:",
+        "if book.interruptions.get(known.seq, 0) < MOST_RESUMED:",
         "if True:",
         "a question can be broken off and tried again until the ledger is damaged",
         (DOOR,),
@@ -372,8 +372,9 @@ OF_THE_LEDGER = (
     Mutant(
         "failure-told-before-it-is-kept",
         "door.py",
-        "        failed: EngineFailed | None = failure\n",
-        "        ledger.fail(receipt.entry, failure)\n        raise\n",
+        "        broken = error\n",
+        "        if isinstance(error, EngineFailed):\n            ledger.fail(receipt.entry, error)\n            raise\n"
+        "        broken = error\n",
         "a failure is shown although it is not kept, and the same charge is looked for once more",
         (INTERRUPTIONS + "::test_a_failure_that_cannot_be_kept_is_not_told",),
     ),
@@ -391,9 +392,17 @@ OF_THE_LEDGER = (
     Mutant(
         "what-went-wrong-is-told",
         "door.py",
-        "        if isinstance(error, SfumatoError) or not isinstance(error, Exception):\n",
-        "        if isinstance(error, BaseException):\n",
+        "    if isinstance(broken, Exception) and not isinstance(broken, SfumatoError):\n",
+        "    if broken is None:\n",
         "how many rows did not fit into memory is told in an error, again and again for one charge",
+        ("tests/session/test_door.py",),
+    ),
+    Mutant(
+        "told-beside-an-interruption",
+        "door.py",
+        "    broken.__context__ = broken.__cause__ = None\n",
+        "",
+        "a Ctrl-C while the engine fails shows what the engine said, which quotes a row",
         ("tests/session/test_door.py",),
     ),
     Mutant(

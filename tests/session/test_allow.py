@@ -11,7 +11,6 @@ import sfumato as sf
 from sfumato.errors import Refused, UsageError
 from sfumato.kernel.gate import Receipt, release
 from sfumato.kernel.wordings import SWITCHED_OFF, mechanism_switched_off
-from sfumato.query.planned import prepared
 from sfumato.schema.allow import FAMILIES, check_allowed
 
 QUESTIONS = {
@@ -116,8 +115,7 @@ def test_a_charge_from_before_is_not_drawn_any_more(tmp_path: Path, monkeypatch:
 
 def test_the_gate_stays_shut_whoever_has_a_receipt(tmp_path: Path) -> None:
     with opened(tmp_path, without("additive")) as session:
-        asked = prepared([QUESTIONS["additive"]], session.schema, session._ledger.terms, SPEND)
-        certified = asked.planned[0].certified
+        certified = session._prepare(QUESTIONS["additive"], SPEND).planned[0].certified
         with pytest.raises(Refused, match="switched"):
             release(certified, Receipt(1, certified.digest), [(400,)], session._entropy)
 

@@ -78,12 +78,13 @@ class Ledger:
         """A receipt for a new charge, or what an earlier one bought.
 
         Claim: one charge at most for a request id, and for an unchanged question unless `fresh`; a charge whose
-        process died before storing its release is resumed, because nothing of it was ever shown, if it took what this
-        payment costs and all charges are within the limits of now. One whose engine failed fails again, unlooked, and
-        one that was interrupted is resumed three times at most: each try tells how long it takes.
+        look was broken off before its release was stored is resumed, because nothing of it was ever shown, if it took
+        what this payment costs and all charges are within the limits of now. One whose engine failed fails again,
+        unlooked, and so does one that was resumed three times, whoever broke it off: each try tells how long it takes,
+        and each is an entry that the anchor covers before the look.
         """
         with self.records.writing() as (pen, book):
-            repeated = self._repeated(book, payment)
+            repeated = self._repeated(pen, book, payment)
             if repeated is None:
                 demand_answerable(payment, book.described)
                 entry = self._charged(pen, book, payment, payment.said())
@@ -108,7 +109,7 @@ class Ledger:
         Proof: docs/proofs/composition.md, "Filters": draws are chosen with the answers before them in mind.
         """
         with self.records.writing() as (pen, book):
-            repeated = self._repeated(book, draw)
+            repeated = self._repeated(pen, book, draw)
             if repeated is None:
                 entry = self._drawn(pen, book, draw)
         if isinstance(repeated, EngineFailed):
@@ -132,17 +133,6 @@ class Ledger:
             _demand_paid(book, charge)
             if charge not in book.releases and charge not in book.failures:
                 pen.append("failure", _told(failure), charge=charge)
-
-    def interrupt(self, charge: int) -> None:
-        """Keep that a look was broken off; when it was resumed three times, that the charge has failed."""
-        with self.records.writing() as (pen, book):
-            _demand_paid(book, charge)
-            if charge in book.releases or charge in book.failures:
-                return
-            if book.interruptions.get(charge, 0) < MOST_RESUMED:
-                pen.append("interrupted", {"when": now()}, charge=charge)
-            else:
-                pen.append("failure", _told(interrupted_too_often(MOST_RESUMED)), charge=charge)
 
     # ---- to be read: `found`, `charge`, `draw`, `store` and `recall` alone show what depends on the data, and all of
     # it is covered by the anchor before. What follows from charges and limits alone may be shown uncovered: whoever
@@ -234,8 +224,11 @@ class Ledger:
         said = {"when": now(), **draw.said(), "used": str(used), "delta_used": str(delta_used)}
         return pen.append("draw", said, analyst=draw.analyst, question=draw.name, charge=draw.envelope)
 
-    def _repeated(self, book: Book, paid: Payment | Draw) -> Stored | EngineFailed | Receipt | None:
-        """What this one repeats has bought; or its receipt, where nothing was kept and so nothing was shown."""
+    def _repeated(self, pen: Pen, book: Book, paid: Payment | Draw) -> Stored | EngineFailed | Receipt | None:
+        """What this one repeats has bought; or its receipt, where nothing was kept and so nothing was shown.
+
+        Then the look before was broken off, or goes on elsewhere; that this one is another is kept before it begins.
+        """
         known = self._bought.known(book, paid)
         if known is None:
             return None
@@ -244,7 +237,12 @@ class Ledger:
             return kept
         self._demand_within(book, paid)
         demand_answerable(paid, book.described)
-        return _receipt(known.seq, paid)
+        if book.interruptions.get(known.seq, 0) < MOST_RESUMED:
+            pen.append("interrupted", {"when": now()}, charge=known.seq)
+            return _receipt(known.seq, paid)
+        failure = interrupted_too_often(MOST_RESUMED)
+        pen.append("failure", _told(failure), charge=known.seq)
+        return failure
 
     def _demand_within(self, book: Book, paid: Payment | Draw | Sealing) -> None:
         """What was charged before buys something now only while all charges are within the limits of now.

@@ -46,8 +46,12 @@ def id_of(cell: object) -> str | None:
             return _by_utc(text_of(_in_utc(cell))) if datetime.utcoffset(cast("datetime", cell)) is not None else found
         except Exception:  # noqa: BLE001 - somebody's own zone may do anything, and near the ends of time there is none
             return None
-    double = issubclass(kind, float | complex | np.inexact) and not issubclass(kind, np.longdouble | np.clongdouble)
-    return None if found is not None and double and abs(float(found)) >= WHOLE_BELOW else found
+    if found is None or not issubclass(kind, float | complex | np.inexact):
+        return found
+    if issubclass(kind, np.longdouble | np.clongdouble):  # its text is rounded, unless it is whole
+        return found if cell == np.trunc(cell.real) else None  # type: ignore[attr-defined]
+    digits = np.finfo(kind).nmant if issubclass(kind, np.floating | np.complexfloating) else 52
+    return found if abs(float(found)) < 2 << digits else None
 
 
 def text_of(cell: object) -> str | None:
