@@ -373,8 +373,8 @@ OF_THE_LEDGER = (
         "failure-told-before-it-is-kept",
         "door.py",
         "        broken = error\n",
-        "        if isinstance(error, EngineFailed):\n            ledger.fail(receipt.entry, error)\n            raise\n"
-        "        broken = error\n",
+        "        if isinstance(error, EngineFailed):\n            ledger.fail(receipt.entry, error)\n"
+        "            raise\n        broken = error\n",
         "a failure is shown although it is not kept, and the same charge is looked for once more",
         (INTERRUPTIONS + "::test_a_failure_that_cannot_be_kept_is_not_told",),
     ),
