@@ -188,3 +188,20 @@ def test_released_counts_are_the_rows_and_noise_of_that_law(currency: Any) -> No
         chances = [(1 - q) / (1 + q) * q ** abs(k) for k in range(-2, 3)]
         seen = [int((whole == k).sum()) for k in range(-2, 3)]
         assert chi_square([*seen, 1_500 - sum(seen)], [*chances, 1 - sum(chances)]) > 1e-6
+
+
+@pytest.mark.parametrize("currency", ["epsilon", "rho"])
+@pytest.mark.parametrize("levels", [(HALF,), (F(1, 10), HALF, F(1))])
+@pytest.mark.parametrize("cells", [1, 2, 3, 40, 1 << 18])
+def test_there_is_noise_for_every_count_and_as_much_whatever_was_chosen(currency: Any, levels: Any, cells: int) -> None:
+    mechanism = RankChoice.for_share(F(4), currency, 1, 1, levels, cells)
+    for chosen in {0, cells // 2, cells - 1}:
+        positions = tuple(min(chosen + place, cells - 1) * mechanism.parts for place in range(len(levels)))
+        assert mechanism.counted(positions) <= mechanism._most_counted
+    read = set()
+    for counts in ((), (9,), (0, 0, 30)):
+        if len(counts) <= cells:
+            entropy = SeededEntropy("as much")
+            mechanism.choose(ranked.cells((*counts, *([0] * (min(cells, 3) - len(counts))))), entropy)
+            read.add(entropy.words_read)
+    assert currency == "rho" or len(read) == 1

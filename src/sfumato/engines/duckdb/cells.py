@@ -50,8 +50,8 @@ def id_of(cell: object) -> str | None:
         return found
     if issubclass(kind, np.longdouble | np.clongdouble):  # its text is rounded, unless it is whole
         return found if cell == np.trunc(cell.real) else None  # type: ignore[attr-defined]
-    digits = np.finfo(kind).nmant if issubclass(kind, np.floating | np.complexfloating) else 52
-    return found if abs(float(found)) < 2 << digits else None
+    # Of shorter ones, too: how a column of these is read must not depend on whether all of them are whole.
+    return found if abs(float(found)) < WHOLE_BELOW else None
 
 
 def text_of(cell: object) -> str | None:

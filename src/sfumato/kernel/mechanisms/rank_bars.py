@@ -34,10 +34,14 @@ def cuts_of(chosen: tuple[int, ...], cells: int, step: int) -> tuple[int, ...]:
     Claim: a function of what was released and of the line. The distances are the whole parts of cells · 2^(-e), with e
     a multiple of a quarter: fourth roots of whole numbers, the same on every machine.
     """
-    distances = (isqrt(isqrt(cells**4 >> quarters)) for quarters in range(step, NEAREST, 2 * step))
-    near = {distance for distance in distances if distance}
+    near = distances(cells, step)
     found = {edge for cell in chosen for distance in near for edge in (cell + 1 - distance, cell + distance)}
     return tuple(sorted(edge for edge in found if 0 < edge < cells))
+
+
+def distances(cells: int, step: int) -> set[int]:
+    """From a chosen cell to its cuts, on either side."""
+    return {isqrt(isqrt(cells**4 >> quarters)) for quarters in range(step, NEAREST, 2 * step)} - {0}
 
 
 def counts_between(counts: CellCounts, cuts: tuple[int, ...]) -> Numbers:

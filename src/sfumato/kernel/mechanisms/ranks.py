@@ -17,7 +17,7 @@ from sfumato.kernel.entropy import Entropy
 from sfumato.kernel.mechanisms.additive import DiscreteGaussian, DiscreteLaplace, Law
 from sfumato.kernel.mechanisms.choice import Exponential, PermuteAndFlip
 from sfumato.kernel.mechanisms.protocol import Added, CellCounts, Event, Numbers, Released
-from sfumato.kernel.mechanisms.rank_bars import balanced, counts_between, cuts_of, measuring, step_of
+from sfumato.kernel.mechanisms.rank_bars import balanced, counts_between, cuts_of, distances, measuring, step_of
 from sfumato.kernel.mechanisms.rank_lines import Candidates, Line, Node, nodes_of
 from sfumato.kernel.widths import RankWidths
 from sfumato.schema.allow import Family
@@ -160,6 +160,12 @@ class RankChoice:
         size = len(self.cuts(positions)) + 1
         return len(balanced(size, self.tilt)) if self.gaussian else size
 
+    @property
+    def _most_counted(self) -> int:
+        """No more numbers than that are released besides positions."""
+        step = step_of(len(self.levels), gaussian=self.gaussian)
+        return 2 * len(self.levels) * len(distances(self.cells, step)) + 2
+
     def noise(self, cuts: tuple[int, ...]) -> Law:
         """Of the answers about these cuts."""
         return self._measured(np.zeros(len(cuts) + 1, dtype=np.int64))[1]
@@ -175,8 +181,8 @@ class RankChoice:
         positions = self._positions(cells, entropy)
         cuts = self.cuts(positions)
         answers, law = self._measured(counts_between(cells, cuts))
-        noise = law.draw(len(answers), entropy).tolist()
-        return *positions, *(answer + drawn for answer, drawn in zip(answers.tolist(), noise, strict=True))
+        noise = law.draw(self._most_counted, entropy).tolist()  # as many whatever was chosen
+        return *positions, *(answer + drawn for answer, drawn in zip(answers.tolist(), noise, strict=False))
 
     def _measured(self, counts: Numbers) -> tuple[Numbers, Law]:
         """What is told of the rows between cuts, and the law of its noise.
