@@ -147,7 +147,6 @@ def cdf_interval(cells: Grid, answers: tuple[int, ...], mechanism: Mechanism, co
     for i in range(cells.size):
         share = min(max(totals[i] / max(everybody, 1.0), 0.0), 1.0)
         noise = width * one * sqrt(float(((matrix[i] - share * matrix[-1]) ** 2).sum()))
-        noise += isinstance(law, DiscreteLaplace) and one < 1  # narrow whole noises: their sum has steps of up to a row
         half = noise / everybody if everybody > noise else 1.0
         found.append((max(share - half, 0.0), min(share + half, 1.0)))
     return found
