@@ -1,8 +1,8 @@
 """What would need less noise: the same question with fewer rows of a person, offered and never applied."""
 
-from typing import TYPE_CHECKING
-
+from sfumato.answers.answer import CONFIDENCE
 from sfumato.answers.columns import expected_error
+from sfumato.answers.explain import Explanation
 from sfumato.plan.caps import Caps
 from sfumato.plan.nodes import Plan
 from sfumato.plan.sources import unit_of
@@ -11,10 +11,6 @@ from sfumato.query.planned import Planned
 from sfumato.query.rewrite import KeyColumn
 from sfumato.schema.unit import Row
 
-if TYPE_CHECKING:
-    from sfumato.answers.explain import Explanation
-
-CONFIDENCE = 0.95
 ONE_ROW = AskedCaps(max_rows=1)
 ONE_IN_A_GROUP = AskedCaps(max_rows_per_group=1)
 MEANING = {
@@ -32,7 +28,7 @@ def cheaper(plan: Plan) -> list[AskedCaps]:
     return [*([ONE_IN_A_GROUP] if several else []), ONE_ROW]
 
 
-def offered(explained: "Explanation", caps: AskedCaps, other: Planned) -> str:
+def offered(explained: Explanation, caps: AskedCaps, other: Planned) -> str:
     """In words: what to type, what it counts, and the error bars that are known beforehand."""
     mechanisms = tuple(release.mechanism for release in other.certified.releases)
     errors = {

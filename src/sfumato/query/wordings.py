@@ -18,7 +18,7 @@ def part_not_text(what: str, kind: str) -> UsageError:
 def keys_need_delta(name: str) -> Refused:
     return Refused(
         f'the values of "{name}" are not declared, and finding them needs a budget with delta > 0.',
-        f'Declare {name} as type = "category" with values, or set delta (1e-6) in the budget of a new ledger.',
+        f"Declare the values of {name}, or its bounds, or set delta (1e-6) in the budget of a new ledger.",
     )
 
 
