@@ -25,10 +25,11 @@ TOPICS = (
     "geo",
     "local",
     "bounds",
+    "real",
     "timing",
 )
 ON_REQUEST = ("large",)  # takes minutes and several GB of disk
-ALONE = ("timing", "large")  # say nothing about speed, or take too long for rounds
+ALONE = ("real", "timing", "large")  # say nothing about speed, or take too long for rounds
 OURS = ("sfumato", "benchmarks", "tests")
 
 
