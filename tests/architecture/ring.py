@@ -312,7 +312,7 @@ RING = (
         "kernel/mechanisms/found_bounds.py",
         "mechanism",
         10,
-        "Do noisy counts alone decide the bounds, are these edges, and is the sum clamped to them?",
+        "Does a row move every score and one count by one at most, and is the sum clamped to the edge that was chosen?",
     ),
 )
 

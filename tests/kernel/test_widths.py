@@ -12,7 +12,7 @@ from scipy import stats
 from sfumato.kernel import widths
 from sfumato.kernel.mechanisms import found_bounds, ranks
 from sfumato.kernel.mechanisms.additive import Additive, DiscreteGaussian, DiscreteLaplace
-from sfumato.kernel.mechanisms.found_bounds import BoundedSum
+from sfumato.kernel.mechanisms.found_bounds import MOST_ROWS
 from sfumato.kernel.mechanisms.ranks import FARTHEST, RankChoice, safe
 from sfumato.kernel.widths import SMALL_DEVIATION, RankWidths, deviation, error
 from tests.entropy import SeededEntropy
@@ -210,49 +210,39 @@ def test_a_twin_that_believes_a_width_fails_where_the_score_overflows(monkeypatc
     assert RankChoice.for_share(F(1), "rho", 1, 1, ranked.MEDIAN, 2).choose(ranked.cells((4, 2)), SeededEntropy("safe"))
 
 
-BOUNDS: list[tuple[Any, ...]] = [
-    (2, -2, 3, 3),  # of the wrong signs
-    (2, 1, 3, 3),
-    (-3, 3, 3, 3),  # no edges
-    (-(10**40), 10**40, -5, 10**40),
-    (nan, inf, nan, -inf),
-    (-2.0, 2.0, 0.5, 1.5),
-    (np.int64(-2), np.int64(2), np.int64(1), None),
-    ("-2", "2", "", ""),
-    (True, True, True, True),
-    (-1, 2, 0, 0),  # as good as any
+SOUGHT: list[tuple[Any, Any, Any]] = [
+    (-(10**40), 10**40, -(10**40)),
+    (nan, inf, -inf),
+    (2.0, 0.5, 1.5),
+    (np.int64(2), np.int64(1), None),
+    ("2", "", b"16"),
+    (True, False, True),
+    (0, 0, 0),
+    (10**30, -1, 10**30),
+    (2, 1, 16),  # as good as any
 ]
 
 
-@pytest.mark.parametrize("said", BOUNDS)
-def test_bounds_are_edges_of_their_side_or_nothing(said: tuple[Any, ...]) -> None:
-    low, high, *rest = found.tiny()._safe(said)
-    assert -low in (0, 1, 2)
-    assert high in (0, 1, 2)
-    assert all(type(number) is int for number in (low, high, *rest))
+def as_used(said: Any) -> int:
+    """What a number that is no number of rows counts as."""
+    return min(max(said, 0), MOST_ROWS) if type(said) is int else 0
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("said", BOUNDS)
-def test_nonsense_moves_no_claim_of_found_bounds(said: tuple[Any, ...], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(found_bounds, "best_bounds", lambda *_: said)
-    for more, less in [*found.NEIGHBOURS, ((-2, -2, -2), (-2, -2))]:
-        laws = [found.law(values, lambda made, _, __: made._safe(said), near=more) for values in (more, less)]
-        assert max(found.worst(*laws), found.worst(*reversed(laws))) <= 6 + 1e-9
-    chances = dict[Any, float]()
-    for (_, low, high, *_, total), chance in found.law((2, 2, 2), lambda made, _, __: made._safe(said)).items():
-        chances[low, high, total] = chances.get((low, high, total), 0.0) + chance
-    assert found.p_value(found.tiny(), chances) > 1e-6
+@pytest.mark.parametrize("said", SOUGHT)
+def test_nonsense_moves_no_claim_of_found_bounds(said: tuple[Any, Any, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    found.seek(monkeypatch, said)
+    sought = (as_used(said[0]), as_used(said[1]), as_used(said[2]))
+    for more, less in found.NEIGHBOURS:
+        assert found.both_ways(more, less, sought=sought) <= found.PRICE + 1e-9
+    assert found.p_value(found.tiny(), (1, 2, 2), sought) > 1e-6
 
 
-def test_a_bound_of_the_wrong_sign_would_move_the_claim() -> None:
-    """The control: noise for values up to 1, and values down to -2 in the sum."""
-    laws = [found.law(values, lambda *_: (2, 1), near=(-2,) * 3) for values in ((-2,) * 3, (-2,) * 2)]
-    assert max(found.worst(*laws), found.worst(*reversed(laws))) > 7
-
-
-def test_an_answer_that_is_no_answer_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(found_bounds, "best_bounds", lambda *_: (0, 1))
-    made = BoundedSum(Additive(DiscreteLaplace(F(1)), 1, 1, 5), F(1), found.TINY)
-    with pytest.raises(ValueError, match="unpack"):
-        made.find(found.weighed([]), SeededEntropy("short"))
+def test_a_twin_that_believes_how_many_rows_to_seek_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The control: a number of rows that is none, or one that overflows, is told as an error of the rows' own kind."""
+    twin = mutant(found_bounds, "min(max(safe(number), 0), MOST_ROWS)", "number")
+    for said in ((nan, 1, 1), (10**30, 1, 1)):
+        for name, one in zip(("rows_at_anchor", "rows_at_clamp", "rows_of_a_cell"), said, strict=True):
+            monkeypatch.setattr(twin, name, lambda *_, one=one: one)
+        made = twin.BoundedSum(found.TINY, F(1), F(1), Additive(DiscreteLaplace(F(1, 2)), 1, 1, 4), F(2))
+        with pytest.raises((OverflowError, ValueError, TypeError)):
+            made.find(found.tiny_cells((1, 2)), SeededEntropy("twin"))

@@ -114,7 +114,7 @@ def test_answers_count_what_the_caps_say(hospital: sf.Session) -> None:
     question = "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward"
     assert counts(hospital.ask(question, spend=1000)) == [2000, 2000, 6000]
     assert counts(hospital.ask(question, spend=1000, max_rows_per_group=1)) == [2000, 2000, 2000]
-    assert sum(counts(hospital.ask(question, spend=1000, max_rows=1))) == 2000
+    assert sum(counts(hospital.ask(question, spend=1000, max_rows=1))) == pytest.approx(2000, abs=15)  # rounded, each
     assert sum(counts(hospital.query().group_by("ward").count("n").ask(spend=1000, max_groups=2))) < 10_000
 
 

@@ -13,12 +13,13 @@ import pytest
 from typer.testing import CliRunner
 
 import sfumato as sf
-from sfumato.answers.found_bounds import noise_of
+from sfumato.answers.found_bounds import read as read_found
 from sfumato.cli.ask import Format, _rendered
 from sfumato.cli.init import app as init
 from sfumato.errors import Refused, UsageError
 from sfumato.kernel.mechanisms.additive import Additive, DiscreteLaplace
 from sfumato.schema.policy import load_policy
+from tests.entropy import SeededEntropy
 from tests.plots.reading import read
 
 ROWS = 20_000
@@ -39,11 +40,11 @@ def people() -> pd.DataFrame:
 
 
 def opened(people: pd.DataFrame, folder: Path, delta: float = 0, unit: Any = None) -> sf.Session:
-    return sf.protect(
+    session = sf.protect(
         people,
         unit=unit or sf.Row(),
         columns={
-            "age": sf.Int(private_bounds=0.1),
+            "age": sf.Int(private_bounds=0.33),
             "debt": sf.Float(private_bounds=0.2),
             "bare": sf.Int(),
             "sex": sf.Category(["f", "m"]),
@@ -52,6 +53,8 @@ def opened(people: pd.DataFrame, folder: Path, delta: float = 0, unit: Any = Non
         ledger=folder / "people.ledger",
         table="people",
     )
+    session._entropy = SeededEntropy("found bounds")  # a clamp lies far out once in thousands of runs
+    return session
 
 
 @pytest.mark.parametrize("delta", [0, 1e-6])
@@ -60,12 +63,15 @@ def test_a_sum_finds_its_bounds_and_says_so(people: pd.DataFrame, tmp_path: Path
         answer = session.ask("SELECT SUM(age) AS s, AVG(age) AS a FROM people", spend=1)
         ((low, high),) = [row["s"] for row in answer.interval(0.999999)]
         assert low <= people.age.sum() <= high
-        assert high - low < 0.01 * people.age.sum()
+        assert high - low < 0.1 * people.age.sum()
         ((low, high),) = [row["a"] for row in answer.interval(0.999999)]
         assert low <= people.age.mean() <= high
         assert isinstance(answer.rows[0]["s"], int)
         # Which of the edges above 90 it is, noise decides.
-        told = r"s: bounds 0 to \d+ were found privately with 8\.33 % of the spend; at most about "
+        told = (
+            r"s: bounds -(\d+) to \1 were found privately with 29\.7 % of the spend; the error bar holds if no more "
+            r"than \d+ rows lie beyond, on average by no more than [\d.]+\. Declared bounds are better\."
+        )
         assert re.match(told, answer.notes[0])
         assert answer.to_dict()["notes"] == list(answer.notes)
         assert next(charge["mechanism"] for charge in session.history()[0].releases) == "bounded_sum"
@@ -91,20 +97,21 @@ def test_an_average_counts_the_people_it_adds_up(people: pd.DataFrame, tmp_path:
     """Somebody in more groups than allowed is in the sum and in the count of each, or in neither."""
     people["user_id"] = np.arange(ROWS) // 4
     people["bare"] = np.arange(ROWS) % 4
-    columns = {"age": sf.Int(private_bounds=0.1), "bare": sf.Category([0, 1, 2, 3]), "city": sf.Text()}
+    columns = {"age": sf.Int(private_bounds=0.33), "bare": sf.Category([0, 1, 2, 3]), "city": sf.Text()}
     people["city"] = people.bare.map(str)
     unit, budget = sf.Person("user_id", max_rows=4, max_groups=1), sf.Budget(epsilon=200, delta=1e-6)
     with sf.protect(people, unit=unit, columns=columns, budget=budget, ledger=tmp_path / "l", table="t") as session:
+        session._entropy = SeededEntropy("an average")
         for key in ("bare", "city"):
             answer = session.ask(f"SELECT {key}, AVG(age) AS a FROM t GROUP BY {key}", spend=20)
             assert len(answer.rows) == 4
             for row in answer.rows:
-                assert row["a"] == pytest.approx(people.age.mean(), rel=0.05)
+                assert row["a"] == pytest.approx(people.age.mean(), rel=0.15)
 
 
 def test_other_noise_does_not_depend_on_bounds() -> None:
     with pytest.raises(TypeError, match="bounds are found"):
-        noise_of(Additive(DiscreteLaplace(Fraction(1)), 1, 1), (0, 1, 2))
+        read_found(Additive(DiscreteLaplace(Fraction(1)), 1, 1), (0, 1, 2))
 
 
 def test_too_few_rows_find_nothing(people: pd.DataFrame, tmp_path: Path) -> None:
@@ -228,10 +235,10 @@ def test_many_groups_are_summed_up(people: pd.DataFrame, tmp_path: Path) -> None
 def test_explain_says_what_finding_costs(people: pd.DataFrame, tmp_path: Path) -> None:
     with opened(people, tmp_path) as session:
         told = session.explain("SELECT AVG(debt) AS a FROM people", spend=1)
-        assert "clamped to bounds that are found privately with 20 % of it (for a): 67 % of the spend" in str(told)
+        assert "clamped to bounds that are found privately with 20 % of it (for a): 80 % of the spend" in str(told)
         assert "noise in proportion to the larger of the bounds found" in str(told)
         assert told.expected_error == {"a": None}
-        assert told.steps[0].event["counting"] == "2/15"
+        assert told.steps[0].event["finding"] == "4/25"
 
 
 @pytest.mark.parametrize(

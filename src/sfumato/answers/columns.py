@@ -6,7 +6,7 @@ from math import sqrt
 from typing import Any
 
 from sfumato.answers.cells import cdf, cdf_interval, histogram, quantile, quantile_interval
-from sfumato.answers.found_bounds import counted, has_bounds, in_units, mean_of, noise_of, sum_of
+from sfumato.answers.found_bounds import Found, counted, in_units, mean_of, read, sum_of, within
 from sfumato.answers.selecting import given_shown
 from sfumato.kernel.mechanisms.additive import Additive
 from sfumato.kernel.mechanisms.keys import KeySelection
@@ -17,6 +17,7 @@ from sfumato.plan.nodes import Grid
 from sfumato.query.rewrite import (
     CdfColumn,
     CountColumn,
+    FoundColumn,
     FoundMeanColumn,
     FoundSumColumn,
     HistogramColumn,
@@ -58,11 +59,6 @@ class Noises:
             self._known[measure] = Noise(error(mechanism.law, self.confidence), deviation(mechanism.law))
         return self._known[measure]
 
-    def within(self, measure: int, found: tuple[int, ...]) -> Noise:
-        """Of a sum whose bounds were found."""
-        law = noise_of(self.mechanisms[measure], found)
-        return Noise(error(law, self.confidence), deviation(law))
-
 
 def expected_error(column: OutputColumn, mechanisms: tuple[Mechanism, ...], confidence: float) -> float | None:
     """Half the width of the error bar, known before asking; None where it depends on the answer."""
@@ -100,9 +96,9 @@ def value_of(
         case CdfColumn(measure=measure):
             return cdf(column, numbers[measure], mechanisms[measure])
         case FoundSumColumn(measure=measure):
-            return sum_of(column, numbers[measure])
+            return sum_of(column, numbers[measure], mechanisms[measure])
         case FoundMeanColumn(measure=measure, count=count):
-            return mean_of(column, numbers[measure], counted(numbers[count]))
+            return mean_of(column, numbers[measure], counted(numbers[count]), mechanisms[measure])
 
 
 def interval_of(column: OutputColumn, row: tuple[Released, ...], noises: Noises) -> Intervals:
@@ -131,21 +127,31 @@ def interval_of(column: OutputColumn, row: tuple[Released, ...], noises: Noises)
             return [(count - half, count + half) for count in numbers[measure]]
         case CdfColumn(measure=measure, cells=cells):
             return cdf_interval(cells, numbers[measure], noises.mechanisms[measure], noises.confidence)
-        case FoundSumColumn(measure=measure) | FoundMeanColumn(measure=measure) if not has_bounds(numbers[measure]):
-            return None
-        case FoundSumColumn(measure=measure):
-            total, noise = numbers[measure][2], noises.within(measure, numbers[measure])
-            low, high = (in_units(total + side * noise.error, column.total.cells) for side in (-1, 1))
-            return low, high
-        case FoundMeanColumn(measure=measure, count=count):
-            found, of_total = numbers[measure], noises.within(measure, numbers[measure])
-            ends = _ratios(found[2], counted(numbers[count]), of_total, noises[count]) or found[:2]
-            low, high = (float(min(max(end, found[0]), found[1]) * column.total.cells.step) for end in ends)
-            return low, high
+        case FoundSumColumn(measure=measure) | FoundMeanColumn(measure=measure):
+            found = read(noises.mechanisms[measure], numbers[measure], noises.confidence)
+            return None if found is None else _found_interval(column, found, numbers, noises)
         case ModeColumn():
             return None
         case _:
             raise TypeError("a key has no error bar")
+
+
+def _found_interval(column: FoundColumn, found: Found, row: Row, noises: Noises) -> Interval:
+    """The noise, and what may have been clipped."""
+    noise, (below, above), cells = (
+        Noise(error(found.law, noises.confidence), deviation(found.law)),
+        found.clipped,
+        column.total.cells,
+    )
+    if isinstance(column, FoundSumColumn):
+        return in_units(found.total - noise.error - below, cells), in_units(found.total + noise.error + above, cells)
+    ends = [
+        _ratios(found.total + side, counted(row[column.count]), noise, noises[column.count]) for side in (-below, above)
+    ]
+    if ends[0] is None or ends[1] is None:
+        return float(-found.farthest * cells.step), float(found.farthest * cells.step)
+    low, high = (float(within(end, found.farthest) * cells.step) for end in (ends[0][0], ends[1][1]))
+    return low, high
 
 
 def _variance(column: SpreadColumn, row: Row) -> tuple[float, int]:

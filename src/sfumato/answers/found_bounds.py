@@ -1,35 +1,113 @@
-"""Sums and averages whose bounds were found: values, and which bounds and what they clip. Post-processing only."""
+"""Sums and averages whose bounds were found: values, error bars, and on what they depend. Post-processing only.
+
+Rows beyond the clamp are seen as a noisy count; how far beyond they lie is not. How steeply rows thin out between the
+anchor and the clamp tells what to expect, and the note under an answer says what was supposed.
+"""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
+from math import log
 from typing import Any
 
 from sfumato.kernel.certify import Certified
-from sfumato.kernel.mechanisms.additive import Law
+from sfumato.kernel.mechanisms.additive import DiscreteLaplace, Law
 from sfumato.kernel.mechanisms.found_bounds import BoundedSum
 from sfumato.kernel.mechanisms.protocol import Mechanism, Released
+from sfumato.kernel.widths import deviation, error, rows_at_anchor, rows_at_clamp
 from sfumato.plan.nodes import Magnitudes
 from sfumato.query.rewrite import FoundColumn, FoundMeanColumn, FoundSumColumn, KeyColumn, OutputColumn
 
 MOST_NOTES = 12
+# Constants that were chosen on one half of fourteen columns and held on the other: docs/decisions/0016-found-bounds.md
+TYPICAL = Fraction(35, 100)  # by what part of the clamp a row that is seen beyond it exceeds it
+STEEPNESS, LEAST_EXCESS, MOST_EXCESS = 0.5, 0.75, 1.5  # and at most, on average
+SEEN, SURELY_SEEN = 1.645, 2.5  # spreads of a count's noise
+LOST = 4  # so many times 2/epsilon rows more than sought beyond the clamp: the anchor was wrong
+QUARTER_OF_AN_OCTAVE = 2**0.25
 
 
-def sum_of(column: FoundSumColumn, found: tuple[int, ...]) -> float | None:
-    return in_units(found[2], column.total.cells) if has_bounds(found) else None
+@dataclass(frozen=True, slots=True)
+class Beyond:
+    """One side of zero: what the counts say of rows beyond the clamp."""
+
+    count: int
+    most: float  # rows, at the confidence of the answer
+    matters: bool  # whether the side has rows of the size of the anchor, or surely some beyond
+
+    def typical(self, spread: float) -> int:
+        return self.count if self.count > (SEEN if self.matters else SURELY_SEEN) * spread else 0
 
 
-def mean_of(column: FoundMeanColumn, found: tuple[int, ...], count: int) -> float | None:
-    """Within the bounds found."""
-    if not has_bounds(found):
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What the numbers of one group say of its sum, in steps."""
+
+    clamp: int
+    total: int
+    law: Law  # of the total's noise
+    below: Beyond
+    above: Beyond
+    excess: float  # by what part of the clamp rows beyond it exceed it, on average at most
+    spread: float
+
+    @property
+    def value(self) -> Fraction:
+        return self.total + TYPICAL * self.clamp * (self.above.typical(self.spread) - self.below.typical(self.spread))
+
+    @property
+    def clipped(self) -> tuple[int, int]:
+        """How far the sum of all values may lie below and above that of clamped ones."""
+        low, high = (side.most if side.matters else 0.0 for side in (self.below, self.above))
+        return round(self.excess * self.clamp * low), round(self.excess * self.clamp * high)
+
+    @property
+    def farthest(self) -> Fraction:
+        """How large a mean can be if the supposition holds."""
+        return self.clamp * (1 + Fraction(self.excess))
+
+
+def read(mechanism: Mechanism, found: Any, confidence: float = 0.95) -> Found | None:
+    """None where there were too few rows to find bounds."""
+    if not isinstance(mechanism, BoundedSum):
+        raise TypeError("only of a sum whose bounds are found")
+    anchor, clamp, far_below, below, above, far_above, total = found
+    law, edges = mechanism.counting.law, mechanism.edges
+    spread = float(law.scale) if isinstance(law, DiscreteLaplace) else deviation(law)
+    sought, clipped = rows_at_anchor(mechanism.anchor, len(edges)), rows_at_clamp(mechanism.clamp)
+    enough = far_below + below + above + far_above >= sought / 2
+    most_lost = clipped + LOST * 2 / float(mechanism.clamp) + 2 * spread
+    if not enough or max(far_below, far_above) > most_lost:
         return None
-    low, high, total, *_ = found
-    inside = min(max(Fraction(total, max(count, 1)), Fraction(low)), Fraction(high))
-    return float(inside * column.total.cells.step)
+    one_sided = error(law, 2 * confidence - 1) if confidence > 0.5 else 0
+    lower, upper = (
+        Beyond(far, max(far, 0) + one_sided, far + near >= sought / 4 or far > SURELY_SEEN * spread)
+        for far, near in ((far_below, below), (far_above, above))
+    )
+    excess = _excess(sought, max(lower.most, upper.most), QUARTER_OF_AN_OCTAVE * edges[clamp] / edges[anchor])
+    return Found(edges[clamp], total, mechanism.noise(edges[clamp]), lower, upper, excess, spread)
 
 
-def has_bounds(found: tuple[int, ...]) -> bool:
-    """Without any, every value was clamped to 0 and nothing is known of the sum, not even its error."""
-    return any(found[:2])
+def _excess(at_anchor: float, beyond: float, apart: float) -> float:
+    """Where rows thin out like size^-a, those beyond exceed the clamp by 1/(a - 1) of it; bounded on both sides."""
+    steep = log(at_anchor / max(beyond, 1.0)) / log(apart) if at_anchor > beyond else 0.0
+    return MOST_EXCESS if steep <= 1 else min(max(STEEPNESS / (steep - 1), LEAST_EXCESS), MOST_EXCESS)
+
+
+def sum_of(column: FoundSumColumn, found: Any, mechanism: Mechanism) -> float | None:
+    known = read(mechanism, found)
+    return None if known is None else in_units(known.value, column.total.cells)
+
+
+def mean_of(column: FoundMeanColumn, found: Any, count: int, mechanism: Mechanism) -> float | None:
+    known = read(mechanism, found)
+    if known is None:
+        return None
+    return float(within(known.value / max(count, 1), known.farthest) * column.total.cells.step)
+
+
+def within(mean: Fraction, farthest: Fraction) -> Fraction:
+    return min(max(mean, -farthest), farthest)
 
 
 def counted(count: Released) -> int:
@@ -37,16 +115,9 @@ def counted(count: Released) -> int:
     return count if isinstance(count, int) else count[0]
 
 
-def noise_of(mechanism: Mechanism, found: tuple[int, ...]) -> Law:
-    """What was added to the sum: it follows from the bounds that were found."""
-    if not isinstance(mechanism, BoundedSum):
-        raise TypeError("only a sum whose bounds are found has noise that depends on them")
-    return mechanism.noise(max(-found[0], found[1]))
-
-
-def in_units(steps: int, cells: Magnitudes) -> float:
+def in_units(steps: Fraction | int, cells: Magnitudes) -> float:
     value = steps * cells.step
-    return int(value) if cells.exponent >= 0 else float(value)
+    return round(value) if cells.exponent >= 0 else float(value)
 
 
 def found_bounds(
@@ -55,24 +126,31 @@ def found_bounds(
     rows: Sequence[Mapping[str, Any]],
     values: Sequence[tuple[Released, ...]],
 ) -> tuple[str, ...]:
-    """A sentence for every sum and group: which bounds were found, what they cost and what they clip."""
+    """A sentence for every sum and group: which bounds were found, what they cost and what their error bar supposes."""
     keys = [column.name for column in columns if isinstance(column, KeyColumn)]
     notes = []
     for column in columns:
         if isinstance(column, FoundSumColumn | FoundMeanColumn):
+            mechanism = certified.releases[column.measure].mechanism
             share = certified.plan.measures[column.measure].share * column.total.finding / certified.cost.amount
             for row, numbers in list(zip(rows, values, strict=True))[:MOST_NOTES]:
                 group = "".join(f", {row[key]}" for key in keys)
-                notes.append(f"{column.name}{group}: {_words(column, numbers[column.measure], float(100 * share))}")
+                known = read(mechanism, numbers[column.measure])
+                notes.append(f"{column.name}{group}: {_words(column, known, float(100 * share))}")
             if len(rows) > MOST_NOTES:
                 notes.append(f"{column.name}: so too in {len(rows) - MOST_NOTES} more groups.")
     return tuple(notes)
 
 
-def _words(column: FoundColumn, found: Any, percent: float) -> str:
-    low, high, _, beyond, counted = found
-    if not has_bounds(found):
+def _words(column: FoundColumn, known: Found | None, percent: float) -> str:
+    if known is None:
         return f"no bounds were found with {percent:.3g} % of the spend: too few rows, or all 0. Spend more."
-    ends = " to ".join(f"{in_units(end, column.total.cells):.6g}" for end in (low, high))
-    clipped = f"at most about {100 * min(beyond / max(counted, 1), 1):.2g} % of the rows lie beyond"
-    return f"bounds {ends} were found privately with {percent:.3g} % of the spend; {clipped}."
+    cells = column.total.cells
+    clamp = f"{in_units(known.clamp, cells):.6g}"
+    ends = f"-{clamp} to {clamp}"
+    rows = sum(side.most for side in (known.below, known.above) if side.matters)
+    farther = f"{float(known.excess * known.clamp * cells.step):.3g}"
+    return (
+        f"bounds {ends} were found privately with {percent:.3g} % of the spend; the error bar holds if no more than "
+        f"{rows:,.0f} rows lie beyond, on average by no more than {farther}. Declared bounds are better."
+    )

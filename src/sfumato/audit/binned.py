@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Hashable, Sequence
 from fractions import Fraction
 from functools import lru_cache
-from itertools import accumulate, pairwise, product
+from itertools import accumulate, product
 from math import ceil, exp, sqrt
 from typing import Any
 
@@ -18,6 +18,7 @@ from sfumato.audit import laws
 from sfumato.kernel.certify import MOST_GROUPS, Certified, certify
 from sfumato.kernel.entropy import Entropy
 from sfumato.kernel.gate import Found, Receipt, release
+from sfumato.kernel.mechanisms.found_bounds import SPLIT
 from sfumato.kernel.mechanisms.keys import KeySelection
 from sfumato.kernel.mechanisms.protocol import Added, CellCounts, Released, Weighed
 from sfumato.kernel.mechanisms.rank_bars import balanced
@@ -51,7 +52,7 @@ TWO = Histogram(Grid(Column("x"), Fraction(0), Fraction(40), 2))
 RUNNING = Cumulative(Grid(Column("x"), Fraction(0), Fraction(40), BINS))
 MEDIAN = Quantiles(Grid(Column("x"), Fraction(0), Fraction(40), LINE), (Fraction(1, 2),))
 FAVOURITE = MostFrequent(ListedKey(Column("c"), ("a", "b")))
-WIDE = UnboundedSum(Magnitudes(Column("x"), 0, 1), Fraction(1, 10))
+WIDE = UnboundedSum(Magnitudes(Column("x"), 0, 1), Fraction(1, 3))
 Counts = tuple[int, ...]
 KEY_DELTA = Fraction(1, 100)
 KEYS_AT_ONCE = 50_000
@@ -110,7 +111,7 @@ def shortened(aggregate: Aggregate, released: Released) -> Any:
         case MostFrequent():
             return values[0]
         case UnboundedSum():
-            _, _, total, _, counted = values
+            *_, counted, _, total = values
             return total - aggregate.cells.edges[-1] * CROWD, counted - CROWD
         case _:
             return values
@@ -186,25 +187,21 @@ def _edges(in_rho: bool) -> list[float]:
 
 
 def _found(aggregate: UnboundedSum, rows: int, in_rho: bool, price: Fraction) -> laws.Law:
-    """Of the sum and of the noisy number of rows, when the bounds are those of the crowd.
+    """Of the sum and of the noisy number of rows within the clamp, when the clamp is that of the crowd.
 
-    Other bounds are found once in a million runs. Rows are counted in the cell of 0 and in all above.
+    Another one is chosen less than once in a million runs.
     """
     most, far = aggregate.cells.edges[-1], 600 * rows
-    finding, adding = float(aggregate.finding * price), float((1 - aggregate.finding) * price)
-    total, one = (
+    counting, adding = float(aggregate.finding * SPLIT[2] * price), float((1 - aggregate.finding) * price)
+    total, counted = (
         laws.gaussian(size**2 / (2 * paid), 0, reach) if in_rho else laws.laplace(size / paid, 0, reach)
-        for size, paid, reach in ((most * rows, adding, FAR), (rows, finding, far))
+        for size, paid, reach in ((most * rows, adding, FAR), (rows, counting, far))
     )
-    alone = np.array(list(one.values()))
-    counted = np.ones(1)
-    for _ in range(len(aggregate.cells.edges) + 1):
-        counted = np.convolve(counted, alone)
-    middle = len(counted) // 2
-    cut = [0, middle - COUNTED, middle, middle + COUNTED, len(counted)]
-    chances = [float(counted[first:last].sum()) for first, last in pairwise(cut)]
+    chances: dict[int, float] = defaultdict(float)
+    for many, chance in zip(range(-far, far + 1), counted.values(), strict=True):
+        chances[min(max(many // COUNTED, -2), 1)] += chance
     law: dict[tuple[int, int], float] = defaultdict(float)
-    for (k, chance), (many, here) in product(enumerate(total.values(), start=-FAR), enumerate(chances, start=-2)):
+    for (k, chance), (many, here) in product(enumerate(total.values(), start=-FAR), chances.items()):
         law[k // 4, many] += chance * here
     return dict(law)
 

@@ -5,7 +5,7 @@ import numpy as np
 from sfumato.kernel.certify import Certified
 from sfumato.kernel.gate import Release, well_named
 from sfumato.kernel.mechanisms.additive import Additive
-from sfumato.kernel.mechanisms.found_bounds import BoundedSum
+from sfumato.kernel.mechanisms.found_bounds import AROUND, BoundedSum
 from sfumato.kernel.mechanisms.protocol import Mechanism
 from sfumato.kernel.mechanisms.ranks import RankChoice
 
@@ -27,8 +27,6 @@ def fits(release: Release, certified: Certified) -> bool:
 def _width(mechanism: Mechanism) -> int | None:
     """How many numbers a measure has in each group; None for one by itself."""
     match mechanism:
-        case BoundedSum():
-            return 5  # low, high, total, beyond, counted
         case Additive(cells=int(size), strategy=None):
             return size
         case Additive(cells=int(size), strategy=strategy) if strategy is not None:
@@ -40,6 +38,8 @@ def _width(mechanism: Mechanism) -> int | None:
 def _is_of(value: object, mechanism: Mechanism) -> bool:
     if isinstance(mechanism, RankChoice):
         return _are_ranks(value, mechanism)
+    if isinstance(mechanism, BoundedSum):
+        return _are_bounds(value, len(mechanism.edges))
     width = _width(mechanism)
     if width is None:
         return type(value) is int
@@ -53,3 +53,10 @@ def _are_ranks(value: object, ranks: RankChoice) -> bool:
     positions = value[: len(ranks.levels)]
     inside = len(positions) == len(ranks.levels) and all(0 <= one < ranks.positions for one in positions)
     return inside and len(value) == len(positions) + ranks.counted(positions)
+
+
+def _are_bounds(value: object, edges: int) -> bool:
+    """The places of two edges, counts around them and a sum."""
+    if not isinstance(value, tuple) or len(value) != AROUND + 3 or not all(type(one) is int for one in value):
+        return False
+    return bool(0 <= value[0] <= value[1] < edges)

@@ -1,28 +1,22 @@
-"""How wide noise is: error quantiles, how far a rank may miss, and which bounds lose least. No claim depends on it.
+"""How wide noise is: error quantiles, how far a rank may miss, and how far to look for bounds. No claim depends on it.
 
 The ring asks this file for what makes answers accurate and does not believe it: whatever it says, `ranks` and
-`found_bounds` make it safe before they use it. It is told noisy counts and parameters, never the data.
+`found_bounds` make it safe before they use it. It is told parameters, never the data.
 """
 
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
 from math import ceil, erfc, exp, expm1, inf, log, log1p, sqrt
-
-import numpy as np
-import numpy.typing as npt
 
 from sfumato.kernel.mechanisms.additive import DiscreteGaussian, DiscreteLaplace, Law
 from sfumato.kernel.mechanisms.rank_lines import Node
-from sfumato.kernel.samplers import Floats
 
 # Up to here quantiles of the discrete Gaussian are summed term by term; above, a continuous bound is as good.
 SMALL_DEVIATION = 1000.0
 FAR_OUT = 0.01
 LARGEST_SHIFT = 1 << 48
-FAILURE = 1e-6  # the probability that a cell far beyond all rows is taken for one with rows
-NEAR = [2.0**-distance / 100 for distance in range(1, 21)]  # the same, for cells this far beyond one with rows
-WINDOWS = (1, 4, 16)  # how many cells are looked at together
+TOO_FAR = 0.001  # how often an edge beyond all rows may be the anchor
+ROWS_BEYOND, COST_OF_A_CELL = Fraction(5, 2), Fraction(1, 4)  # in units of 2/epsilon rows
 
 
 # ---- noise that is added
@@ -112,53 +106,19 @@ class RankWidths:
 # ---- bounds that are found
 
 
-def best_bounds(
-    noisy: Floats, counting: Law, edges: tuple[int, ...], deviation_of_one: float
-) -> tuple[int, int, int, int]:
-    """The bounds that lose least, as far as noisy counts tell, and of how many rows at most how many lie beyond.
+def rows_at_anchor(epsilon: Fraction, cells: int) -> int:
+    """So many rows larger than the anchor: all edges beyond the last row together are then hardly ever chosen.
 
-    `deviation_of_one` is that of the sum's noise, for values of size 1.
+    `epsilon` is what one row costs in the choice, and `cells` how many edges there are.
     """
-    middle, sizes = len(edges), np.array(edges, dtype=np.float64)
-    sides = noisy[middle - 1 :: -1], noisy[middle + 1 :]
-    reach = [_reach(side, counting, len(noisy)) for side in sides]
-    far = max(reach)
-    if far == 0:
-        return 0, 0, 0, max(0, round(float(noisy[middle])))
-    middles = (sizes + np.concatenate([[0.0], sizes[:-1]])) / 2
-    excess = np.maximum(middles[None, :far] - sizes[:far, None], 0.0)
-    lost = sum(np.maximum(excess[:, :cells] @ side[:cells], 0.0) for side, cells in zip(sides, reach, strict=True))
-    best = int(np.argmin(lost**2 + (sizes[:far] * deviation_of_one) ** 2))
-    ends = [min(best + 1, cells) for cells in reach]
-    low, high = (edges[end - 1] if end else 0 for end in ends)
-    seen = [side[end : cells + len(NEAR)] for side, end, cells in zip(sides, ends, reach, strict=True) if cells]
-    doubt = 2 * deviation(counting) * sqrt(sum(map(len, seen)))
-    beyond = sum(float(cells.sum()) for cells in seen) + doubt
-    counted = float(noisy[middle - reach[0] : middle + reach[1] + 1].sum())
-    return -low, high, max(0, round(beyond)), max(0, round(counted))
+    return ceil(2 / epsilon * Fraction(log(cells / TOO_FAR)))
 
 
-def _reach(side: Floats, counting: Law, cells: int) -> int:
-    """How many cells of a side, from the smallest values on, may hold rows.
-
-    A cell is certain when noise does not explain its count, or that of it and those above it together: w noises stay
-    below √w times the bound for one. Beyond a certain cell less evidence is enough, the nearer the less.
-    """
-    certain, likely = _thresholds(counting, FAILURE / len(WINDOWS) / cells)
-    together = [np.convolve(side, np.ones(window))[window - 1 :] >= certain * sqrt(window) for window in WINDOWS]
-    reach = max(_last(found) for found in together)
-    while reach and (further := _last(side[reach : reach + len(likely)] >= likely[: len(side) - reach])):
-        reach += further
-    return reach
+def rows_at_clamp(epsilon: Fraction) -> int:
+    """So many rows are to be larger than the clamp: few, and still more than noise makes of none."""
+    return ceil(2 / epsilon * ROWS_BEYOND)
 
 
-def _last(found: npt.NDArray[np.bool_]) -> int:
-    """The number of places up to the last True, 0 if there is none."""
-    return int(np.flatnonzero(found)[-1]) + 1 if found.any() else 0
-
-
-@lru_cache(maxsize=64)
-def _thresholds(counting: Law, failure: float) -> tuple[int, npt.NDArray[np.int64]]:
-    """Noise reaches the first with at most the given probability, and the others with those of NEAR."""
-    certain, *likely = (error(counting, 1 - 2 * chance) + 1 for chance in (failure, *NEAR))
-    return certain, np.array(likely)
+def rows_of_a_cell(epsilon: Fraction, fine: int) -> int:
+    """What one edge farther costs, in parts of a row: without, empty edges beyond the last row would add up."""
+    return ceil(2 / epsilon * COST_OF_A_CELL * fine)

@@ -25,7 +25,7 @@ LARGEST_END = 1 << 63  # of a range of whole numbers, as engines count them
 MOST_OCTAVES = 90  # so that 2^32 values of the largest size add up in 128 bits
 # What plans can say, and how their digest is made. Whoever changes a node, a field or a default counts on: what was
 # stored under an earlier language is never taken for an answer.
-PLAN_LANGUAGE = 3
+PLAN_LANGUAGE = 4
 MechanismName = Literal["laplace", "gaussian", "exponential", "permute_and_flip"]
 
 

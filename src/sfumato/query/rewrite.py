@@ -141,6 +141,8 @@ class Draft:
 
 # The centred sum carries most of the error of an average: the mean lies near the centre more often than not.
 SHARE_OF_SUM = Fraction(2, 3)
+# Whose noise is for the largest values there are.
+SHARE_OF_FOUND_SUM = Fraction(4, 5)
 # The squares carry nearly all of the error of a variance.
 SHARE_OF_SQUARES, SHARE_OF_DEVIATIONS = Fraction(1, 2), Fraction(1, 4)
 
@@ -173,8 +175,8 @@ def rewrite(question: BoundQuestion) -> Draft:
             case BoundAggregate(name=name, call=UnboundedSum() as unbounded):
                 columns.append(FoundSumColumn(name, measure(unbounded, Fraction(1)), unbounded))
             case BoundAggregate(name=name, call=FoundMean(total=unbounded, count=values_found)):
-                sum_measure = measure(unbounded, SHARE_OF_SUM)
-                count_measure = measure(values_found, 1 - SHARE_OF_SUM)
+                sum_measure = measure(unbounded, SHARE_OF_FOUND_SUM)
+                count_measure = measure(values_found, 1 - SHARE_OF_FOUND_SUM)
                 columns.append(FoundMeanColumn(name, sum_measure, count_measure, unbounded))
             case BoundAggregate(name=name, call=Spread(value=value) as spread):
                 deviations = measure(CentredSum(value, spread.lattice), SHARE_OF_DEVIATIONS)
