@@ -685,9 +685,9 @@ def test_values_are_chosen_by_their_number_and_not_by_its_width(tmp_path: Path) 
         pyarrow.parquet.write_table(pa.table({"who": [*who, 99], "x": pa.array([*values, more], kind)}), path)
         columns: dict[str, Declared] = {"x": Int(-50, 0)}
         unit = Person("who", max_rows=1)
-        question = ("SELECT COUNT(DISTINCT x) AS n FROM data WHERE x >= -50",)  # without the one who is odd
-        [(_, integers_found, _)] = answered(path, tmp_path / f"{kind}.ledger", unit, columns, question)
-        found.append(integers_found[0])
+        # Without the one who is odd; several, because other values may be as many.
+        questions = tuple(f"SELECT COUNT(DISTINCT x) AS n FROM data WHERE x >= {-50 + i}" for i in range(6))
+        found.append([one for _, one, _ in answered(path, tmp_path / f"{kind}.ledger", unit, columns, questions)])
     assert found[0] == found[1] == found[2]
 
 

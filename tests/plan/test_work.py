@@ -288,6 +288,19 @@ def test_a_plan_exactly_at_the_budget_is_certified_and_one_above_is_not(monkeypa
                 certify(plan, SCHEMA, "epsilon")
 
 
+def test_countings_of_a_plan_are_weighed_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = plan_of(CountDistinct(UPPERS), CountDistinct(call("TRIM", UPPERS)))
+    one, other = (work_of(counting, SCHEMA) for counting in countings(plan))
+    for name, most in (("MOST_NODES", one.nodes + other.nodes), ("MOST_WORK", one.row + other.row)):
+        with monkeypatch.context() as allowed:
+            allowed.setattr(work, "MOST_WORK", 2 * (one.row + other.row))
+            allowed.setattr(work, name, most)
+            assert certify(plan, SCHEMA, "epsilon")
+            allowed.setattr(work, name, most - 1)
+            with pytest.raises(Refused):
+                certify(plan, SCHEMA, "epsilon")
+
+
 def test_a_balanced_ladder_grows_with_its_leaves() -> None:
     """NaN is made NULL once, at the leaves; made NULL at every level, twice the leaves were four times the SQL."""
 
