@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import duckdb
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -75,6 +76,10 @@ def _long_texts() -> Report:
     more = statistics.median(inside[True]) - statistics.median(inside[False])
     report.add("scanned in place: what one such cell adds", more / 1e6 / (BOOK / 1e6), "ms/MB")
     report.add("scanned in place: advantage from the time of the answer", _advantage(outside), "")
+    for name, kept in (("a DuckDB file", _list_in_duckdb), ("Parquet, whose reader checks it", _list_in_parquet)):
+        inside, _ = _measured(_reading, kept, READINGS // 4)
+        more = statistics.median(inside[True]) - statistics.median(inside[False])
+        report.add(f"the same in JSON, a list, in {name}: what it adds", more / 1e6 / (BOOK / 1e6), "ms/MB")
     return report
 
 
@@ -169,6 +174,27 @@ def _book_in_place(folder: Path, present: bool) -> sf.Session:
     path = folder / f"{present}.parquet"
     pq.write_table(_notes(present), path)
     return _asked(path, folder / f"{present}")
+
+
+def _list_in_duckdb(folder: Path, present: bool) -> sf.Session:
+    return _lists(folder / f"{present}.duckdb", present)
+
+
+def _list_in_parquet(folder: Path, present: bool) -> sf.Session:
+    return _lists(folder / f"{present}.parquet", present)
+
+
+def _lists(path: Path, present: bool) -> sf.Session:
+    """As `_notes`, in a column of JSON; the long one is a list."""
+    long = "[" + "1," * (BOOK // 2) + "1]" if present else '"a few words"'
+    where = str(path) if path.suffix == ".duckdb" else ":memory:"
+    with duckdb.connect(where) as connection:
+        connection.execute("CREATE TABLE people (age BIGINT, note JSON)")
+        connection.execute(f"INSERT INTO people SELECT 50, '\"a few words\"' FROM range({READERS - 1})")
+        connection.execute("INSERT INTO people VALUES (?, ?)", [OUTLIER, long])
+        if path.suffix == ".parquet":
+            connection.execute(f"COPY people TO '{path}'")
+    return _asked(path, path.with_suffix(""))
 
 
 def _asked(source: object, place: Path) -> sf.Session:

@@ -426,7 +426,7 @@ def no_cell_changes_others(form: str, ordinaries: Iterable[str], folder: Path) -
     return len(found)
 
 
-def as_texts(name: str, physical: str) -> str:
+def as_texts(name: str, physical: str, longest: int = 0) -> str:
     return f"TRY_CAST({name} AS VARCHAR)"
 
 

@@ -155,6 +155,7 @@ def test_a_zone_that_says_nothing_makes_nobody(cell: datetime) -> None:
         (np.longdouble(2**53) + np.longdouble("0.5"), None),
         (np.longdouble("0.1"), None),
         (np.longdouble(2**60) + 1, str(2**60 + 1)),
+        (np.longdouble(2) ** (np.finfo(np.longdouble).nmant + 1), None),  # from here on neighbours look alike
         (np.clongdouble(7), "7"),
         (np.clongdouble("0.1"), None),
         (np.float32(2**53), None),

@@ -3,10 +3,12 @@
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pyarrow as pa
 import pytest
 
 import sfumato as sf
+from sfumato.engines.duckdb import canonical
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.errors import SfumatoError
 from sfumato.plan.expressions import Column, Matches, String
@@ -48,6 +50,19 @@ def test_if_nothing_is_said_a_thousand_characters() -> None:
 def test_a_category_is_no_longer_than_its_longest_value() -> None:
     table = pa.table({"t": ["é", "ab", "abc", "abcd", "b" * 10**6]})
     assert held(table, Category(["é", "abc"])) == ["é", "ab", "abc", None, None]
+
+
+def test_json_is_read_only_where_it_is_short(tmp_path: Path) -> None:
+    """Its bytes are counted before anything parses them: of any longer cell nothing is looked at, valid or not."""
+    escaped = "\\ud83d\\ude00"  # twelve bytes a sign
+    cells = ['"' + escaped * 10 + '"', '"' + escaped * 11 + '"', "1" + " " * 200, "7", '"' + "x" * 10 + '"']
+    path = tmp_path / "t.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("CREATE TABLE people (t JSON)")
+        connection.executemany("INSERT INTO people VALUES (?)", [[cell] for cell in cells])
+    assert held(path, Text(longest=10)) == ["😀" * 10, None, None, "7", "x" * 10]
+    written = canonical._valid_json("t", 10)
+    assert written.startswith("CASE WHEN strlen(CAST(t AS VARCHAR)) <= 122 THEN CASE WHEN json_valid(t)")
 
 
 def test_numbers_are_not_looked_for_in_long_texts() -> None:

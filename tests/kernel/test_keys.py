@@ -225,6 +225,14 @@ def test_bars_of_counts_hold_given_that_the_key_is_shown(rho: Fraction, confiden
         assert float(held / shown) >= confidence - 1e-6, (units, float(held / shown))
 
 
+@pytest.mark.parametrize("rho", [F(800), F(10**5)])
+def test_counts_that_select_with_hardly_any_noise_have_bars(rho: Fraction) -> None:
+    selection = KeySelection(rho, F(1, 10**8))
+    for noisy in (selection.threshold, selection.threshold + 1, 100):
+        low, high = given_shown(noisy, selection, 0.95)
+        assert low <= noisy <= high <= noisy + 1
+
+
 def test_a_bar_that_forgets_the_selection_does_not_hold() -> None:
     selection = KeySelection(F(6225, 10**6), F(1, 10**8))
     units = round(selection.threshold - 2 * float(selection.law.variance) ** 0.5)

@@ -155,6 +155,7 @@ def test_an_entry_says_what_was_done_and_not_only_what_it_cost(ledger: Ledger) -
     said = entry.content
     assert said.pop("when").endswith("Z")
     assert len(said.pop("mark")) == 64
+    assert len(said.pop("token")) == 16
     assert said == {
         "currency": "epsilon",
         "amount": "1/4",
@@ -351,6 +352,26 @@ def test_the_first_release_of_a_charge_is_the_only_one(ledger: Ledger) -> None:
     assert kinds(ledger) == ["open", "charge", "interrupted", "release"]
 
 
+def test_no_copy_of_a_ledger_writes_the_same_entry(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In one second, before the anchor has moved: it covers the charge of one of them, and only that one may look."""
+    monkeypatch.setattr(ledger_module, "now", lambda: "2024-01-01T00:00:00Z")
+    open_ledger(path).close()
+    other = path.with_name("copy.ledger")
+    shutil.copy(path, other)
+    shared = default_anchor(path)
+    before = shared.read_bytes()
+    written = []
+    for place in (path, other):
+        shared.write_bytes(before)
+        one = Ledger(place, schema=SCHEMA, budget=PURE, anchor=shared)
+        one.charge(payment())
+        one.charge(payment())  # resumed
+        written.append({entry.hash for entry in one.records.chain.entries() if entry.kind != "open"})
+        one.close()
+    assert len(written[0]) == len(written[1]) == 2
+    assert not written[0] & written[1]
+
+
 def test_whoever_kills_the_process_has_few_looks(path: Path) -> None:
     """Each further one is an entry that the anchor covers before its receipt exists: taken out, it is missed."""
     for look in range(1 + MOST_RESUMED):
@@ -360,7 +381,7 @@ def test_whoever_kills_the_process_has_few_looks(path: Path) -> None:
         assert default_anchor(path).read_text().startswith(f"{2 + look:020d} ")
     ledger = open_ledger(path)
     for _ in range(2):
-        with pytest.raises(EngineFailed, match="this question was interrupted, and so were 3 more tries"):
+        with pytest.raises(EngineFailed, match="this question has been looked at 4 times, and no answer was kept"):
             ledger.charge(payment())
     assert kinds(ledger) == ["open", "charge", *["interrupted"] * MOST_RESUMED, "failure"]
     ledger.close()

@@ -1039,6 +1039,14 @@ PLANTED = (
         (CELLS + "::test_values_are_chosen_by_their_number_and_not_by_its_width",),
     ),
     Mutant(
+        "json-read-before-its-bytes-are-counted",
+        "engines/duckdb/canonical.py",
+        'return f"CASE WHEN strlen(CAST({name} AS VARCHAR)) <= {12 * longest + 2} THEN {valid} END"',
+        "return valid",
+        "one long cell of JSON takes many times as long as any other, whatever is asked",
+        (LENGTHS,),
+    ),
+    Mutant(
         "times-not-looked-at",
         "engines/duckdb/canonical.py",
         'if physical[name] not in (*WHOLE, *REAL, "BOOLEAN")',

@@ -13,6 +13,14 @@ SHOWN, MARKS, PAYMENT, ALONE, VEIL = (
 OF_THE_LEDGER = (
     # ---- the door
     Mutant(
+        "copies-write-the-same-entry",
+        "ledger/ledger.py",
+        'return {"when": now(), "token": secrets.token_hex(8)}',
+        'return {"when": now()}',
+        "copies of a ledger with one anchor all look at the data in one second, for one charge",
+        ("tests/ledger/test_ledger.py::test_no_copy_of_a_ledger_writes_the_same_entry",),
+    ),
+    Mutant(
         "looked-at-before-it-is-paid",
         "door.py",
         "    stored = ledger.found(paid)\n",

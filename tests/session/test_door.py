@@ -108,7 +108,7 @@ def test_a_look_that_was_interrupted_is_resumed_three_times(
                 session.ask(COUNT, spend=0.5)
             assert kinds(session) == ["open", "charge", *["interrupted"] * resumed]
     for again in (session, open_crowd()):
-        with pytest.raises(EngineFailed, match="this question was interrupted, and so were 3 more tries"):
+        with pytest.raises(EngineFailed, match="this question has been looked at 4 times, and no answer was kept"):
             again.ask(COUNT, spend=0.5)
     assert not session.ask(COUNT, spend=0.5, fresh=True).cached
     assert session.budget.spent.epsilon == 1

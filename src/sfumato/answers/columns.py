@@ -64,6 +64,8 @@ def expected_error(column: OutputColumn, mechanisms: tuple[Mechanism, ...], conf
     """Half the width of the error bar, known before asking; None where it depends on the answer."""
     noises = Noises(mechanisms, confidence)
     match column:
+        case CountColumn(measure=measure) if isinstance(mechanisms[measure], KeySelection):
+            return None  # given that a key is shown, which is likelier where the noise is large
         case CountColumn(measure=measure) | HistogramColumn(measure=measure):
             return noises[measure].error
         case SumColumn(measure=measure, lattice=lattice):

@@ -6,7 +6,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from sfumato.answers.notes import named
-from sfumato.answers.wordings import not_drawable, not_measured
+from sfumato.answers.wordings import keys_not_drawable, not_drawable, not_measured
 from sfumato.plots.bars import bars
 from sfumato.plots.steps import cumulative, histogram, steps
 from sfumato.query.rewrite import CdfColumn, HistogramColumn
@@ -26,6 +26,8 @@ def is_drawable(answer: "Answer", column: str) -> bool:
 
 def picture(answer: "Answer", column: str | None, confidence: float) -> Any:
     """A Plotly figure of one aggregate, the first by default."""
+    if not answer.measured:
+        raise keys_not_drawable()
     chosen = answer.measured[0] if column is None else column
     if chosen not in answer.measured:
         raise not_measured(chosen, answer.measured)

@@ -23,11 +23,13 @@ def given_shown(noisy: int, selection: KeySelection, confidence: float) -> tuple
         return noisy - half, noisy + half
     rare = (1 - confidence) / 2
 
-    def at_least(units: int) -> float:
-        return _tail(law, noisy - units) / _tail(law, threshold - units)
+    def at_least(units: int, least: int = noisy) -> float:
+        """Among those that are shown. Where nobody would be, next to nobody goes further."""
+        shown = _tail(law, threshold - units)
+        return _tail(law, least - units) / shown if shown else float(least == threshold)
 
     def less(units: int) -> float:
-        return 1 - _tail(law, noisy + 1 - units) / _tail(law, threshold - units)
+        return 1 - at_least(units, noisy + 1)
 
     # The first rises with the units, the second falls.
     last = noisy + half + SURELY * int(deviation(law)) + 2

@@ -52,6 +52,10 @@ def not_drawable(column: str) -> UsageError:
     return UsageError(f'"{column}" has nothing to draw.', "Plot a column of numbers.")
 
 
+def keys_not_drawable() -> UsageError:
+    return UsageError("keys alone have nothing to draw.", "Ask for a number beside them, e.g. COUNT(*).")
+
+
 def nothing_asked() -> UsageError:
     return UsageError("this question asks for no number.", 'Add one, e.g. .count("n") or .mean("income").')
 

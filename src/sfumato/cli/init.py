@@ -27,7 +27,7 @@ def init(
     ],
     output: Annotated[Path | None, typer.Option(help="The policy file to write (default: beside the table).")] = None,
     private_bounds: Annotated[
-        str | None, typer.Option(help="Let sums find bounds that are not known, with this part of their spend: 0.1.")
+        str | None, typer.Option(help="Let sums find bounds that are not known, with this part of their spend: 0.33.")
     ] = None,
     source_table: Annotated[str | None, typer.Option(help="Which table of a DuckDB or SQLite file.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing policy.")] = False,

@@ -210,7 +210,7 @@ class Ledger:
         sums = {"total": str(total), "analyst_total": str(analyst_total), "delta_total": str(delta_total)}
         question = paid.name(self.records.key)
         return pen.append(
-            "charge", {"when": now(), **said, **sums}, analyst=analyst, question=question, request=paid.request
+            "charge", {**_once(), **said, **sums}, analyst=analyst, question=question, request=paid.request
         )
 
     def _drawn(self, pen: Pen, book: Book, draw: Draw) -> Entry:
@@ -221,7 +221,7 @@ class Ledger:
         if used > envelope.amount or delta_used > envelope.delta or draw.cost.currency != terms.currency:
             raise envelope_empty(draw.envelope)
         demand_answerable(draw, book.described)
-        said = {"when": now(), **draw.said(), "used": str(used), "delta_used": str(delta_used)}
+        said = {**_once(), **draw.said(), "used": str(used), "delta_used": str(delta_used)}
         return pen.append("draw", said, analyst=draw.analyst, question=draw.name, charge=draw.envelope)
 
     def _repeated(self, pen: Pen, book: Book, paid: Payment | Draw) -> Stored | EngineFailed | Receipt | None:
@@ -238,7 +238,7 @@ class Ledger:
         self._demand_within(book, paid)
         demand_answerable(paid, book.described)
         if book.interruptions.get(known.seq, 0) < MOST_RESUMED:
-            pen.append("interrupted", {"when": now()}, charge=known.seq)
+            pen.append("interrupted", _once(), charge=known.seq)
             return _receipt(known.seq, paid)
         failure = interrupted_too_often(MOST_RESUMED)
         pen.append("failure", _told(failure), charge=known.seq)
@@ -261,6 +261,11 @@ def _demand_paid(book: Book, charge: int) -> None:
 
 def _receipt(entry: int, paid: Payment | Draw) -> Receipt:
     return Receipt(entry, *(plan.digest for plan in paid.plans))
+
+
+def _once() -> dict[str, Any]:
+    """Of an entry that lets somebody look: no copy of this ledger writes the same one, so the anchor covers but one."""
+    return {"when": now(), "token": secrets.token_hex(8)}
 
 
 def _told(failure: EngineFailed) -> dict[str, Any]:

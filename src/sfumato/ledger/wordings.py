@@ -157,8 +157,9 @@ def key_for_all(path: str) -> LedgerDamaged:
 
 def interrupted_too_often(resumed: int) -> EngineFailed:
     return EngineFailed(
-        f"this question was interrupted, and so were {resumed} more tries.",
-        "The charge stands: each try tells how long it took. Ask with fresh=True to pay for another.",
+        f"this question has been looked at {resumed + 1} times, and no answer was kept yet.",
+        "If others ask it at this moment, ask again when they are done: their answer is this one. If those tries were "
+        "interrupted, the charge stands, because each tells how long it took: ask with fresh=True to pay for another.",
     )
 
 

@@ -165,7 +165,7 @@ def no_bounds(call: str, column: str) -> Refused:
     return Refused(
         f"{call} has no bounds.",
         f'Declare them in the policy, e.g. {column} = {{ type = "float", lower = 0, upper = 200000 }}; '
-        f'for SUM, AVG and quantiles also {{ type = "float", private_bounds = 0.1 }}.',
+        f'for SUM, AVG and quantiles also {{ type = "float", private_bounds = 0.33 }}.',
     )
 
 

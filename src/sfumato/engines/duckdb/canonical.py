@@ -113,7 +113,7 @@ def _canonical(name: str, column: Declared | None, physical: str) -> str:
         case Float():
             return _real(name, physical)
         case Text(longest=longest):
-            return _no_longer(_text(name, physical), longest)
+            return _no_longer(_text(name, physical, longest), longest)
         case _:
             return _no_longer(_text(name, physical), LONGEST_TEXT)
 
@@ -195,8 +195,8 @@ def _truth(written: str) -> str:
     return f"CASE lower({written}) WHEN 'true' THEN 1 WHEN 'false' THEN 0 END"
 
 
-def _text(name: str, physical: str) -> str:
-    """The same text for equal numbers, whatever type they have."""
+def _text(name: str, physical: str, longest: int = LONGEST_TEXT) -> str:
+    """The same text for equal numbers, whatever type they have. Of JSON, texts longer than that are missing."""
     if physical == "VARCHAR":
         return name
     if physical.endswith("]"):  # a list: its type is made up from all rows
@@ -213,7 +213,7 @@ def _text(name: str, physical: str) -> str:
     if physical == "BLOB":
         return f"TRY(decode({name}))"
     if physical == "JSON":
-        return _of_json(name)
+        return _of_json(name, longest)
     if physical in MOMENTS or physical == "DATE":
         moment = f"TRY_CAST({name} AS TIMESTAMP)"
         # A day says the same in a column of days and in one of moments, which one row may make of it.
@@ -228,12 +228,12 @@ def _text(name: str, physical: str) -> str:
     return "CAST(NULL AS VARCHAR)"
 
 
-def _of_json(name: str) -> str:
+def _of_json(name: str, longest: int = LONGEST_TEXT) -> str:
     """What the cell holds would say in a column of its own: one row may have made all of them JSON.
 
     Lists and structures are missing there, and so is what is no JSON, which not every source looks for.
     """
-    valid = _valid_json(name)
+    valid = _valid_json(name, longest)
     held = f"json_extract_string({valid}, '$')"
     real = _text(f"TRY_CAST({held} AS DOUBLE)", "DOUBLE")
     return (
@@ -244,13 +244,19 @@ def _of_json(name: str) -> str:
 
 def _json_id(name: str) -> str:
     """Of a number its own digits: as doubles those of several people are one. One with a point is nobody's id."""
-    digits = f"trim(CAST({name} AS VARCHAR), ' \t\n\r')"
+    valid = _valid_json(name, LONGEST_TEXT)
+    digits = f"trim(CAST({valid} AS VARCHAR), ' \t\n\r')"
     whole = f"CASE WHEN regexp_full_match({digits}, '-?[0-9]+') THEN {digits} END"
-    return f"CASE WHEN json_type({_valid_json(name)}) = 'DOUBLE' THEN {whole} ELSE {_of_json(name)} END"
+    return f"CASE WHEN json_type({valid}) = 'DOUBLE' THEN {whole} ELSE {_of_json(name)} END"
 
 
-def _valid_json(name: str) -> str:
-    return f"CASE WHEN json_valid({name}) THEN {name} END"  # functions of JSON fail on anything else, TRY or not
+def _valid_json(name: str, longest: int) -> str:
+    """Functions of JSON fail on anything else, TRY or not, and read all of it: its bytes are counted first.
+
+    In JSON a sign may take twelve of them (a pair of \\u0000), and a text stands in quotes.
+    """
+    valid = f"CASE WHEN json_valid({name}) THEN {name} END"
+    return f"CASE WHEN strlen(CAST({name} AS VARCHAR)) <= {12 * longest + 2} THEN {valid} END"
 
 
 def _short(written: str) -> str:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 WHOLE_BELOW = 1 << 53  # from here on, a double no longer tells neighbouring whole numbers apart
+LONG_BELOW = np.longdouble(2) ** (np.finfo(np.longdouble).nmant + 1)  # nor does the longest kind of them
 BEYOND_DOUBLES = 1 << 1024
 MOST_BITS = 1100  # beyond the largest double
 LONGEST_DECIMAL = 400
@@ -49,7 +50,8 @@ def id_of(cell: object) -> str | None:
     if found is None or not issubclass(kind, float | complex | np.inexact):
         return found
     if issubclass(kind, np.longdouble | np.clongdouble):  # its text is rounded, unless it is whole
-        return found if cell == np.trunc(cell.real) else None  # type: ignore[attr-defined]
+        whole = cell == np.trunc(cell.real) and abs(cell.real) < LONG_BELOW  # type: ignore[attr-defined]
+        return found if whole else None
     # Of shorter ones, too: how a column of these is read must not depend on whether all of them are whole.
     return found if abs(float(found)) < WHOLE_BELOW else None
 
