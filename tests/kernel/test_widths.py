@@ -12,7 +12,7 @@ from scipy import stats
 from sfumato.kernel import widths
 from sfumato.kernel.mechanisms import found_bounds, ranks
 from sfumato.kernel.mechanisms.additive import Additive, DiscreteGaussian, DiscreteLaplace
-from sfumato.kernel.mechanisms.found_bounds import MOST_ROWS
+from sfumato.kernel.mechanisms.found_bounds import MOST_SOUGHT
 from sfumato.kernel.mechanisms.ranks import FARTHEST, RankChoice, safe
 from sfumato.kernel.widths import SMALL_DEVIATION, RankWidths, deviation, error
 from tests.entropy import SeededEntropy
@@ -225,7 +225,7 @@ SOUGHT: list[tuple[Any, Any, Any]] = [
 
 def as_used(said: Any) -> int:
     """What a number that is no number of rows counts as."""
-    return min(max(said, 0), MOST_ROWS) if type(said) is int else 0
+    return min(max(said, 0), MOST_SOUGHT) if type(said) is int else 0
 
 
 @pytest.mark.parametrize("said", SOUGHT)
@@ -239,7 +239,7 @@ def test_nonsense_moves_no_claim_of_found_bounds(said: tuple[Any, Any, Any], mon
 
 def test_a_twin_that_believes_how_many_rows_to_seek_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     """The control: a number of rows that is none, or one that overflows, is told as an error of the rows' own kind."""
-    twin = mutant(found_bounds, "min(max(safe(number), 0), MOST_ROWS)", "number")
+    twin = mutant(found_bounds, "min(max(safe(number), 0), MOST_SOUGHT)", "number")
     for said in ((nan, 1, 1), (10**30, 1, 1)):
         for name, one in zip(("rows_at_anchor", "rows_at_clamp", "rows_of_a_cell"), said, strict=True):
             monkeypatch.setattr(twin, name, lambda *_, one=one: one)

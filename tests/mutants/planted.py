@@ -798,7 +798,7 @@ PLANTED = (
     Mutant(
         "rows-to-seek-believed",
         "kernel/mechanisms/found_bounds.py",
-        "min(max(safe(number), 0), MOST_ROWS)",
+        "min(max(safe(number), 0), MOST_SOUGHT)",
         "number",
         "a number that was worked out for accuracy overflows a score, or ends the look at some rows and not at others",
         (WIDTHS,),

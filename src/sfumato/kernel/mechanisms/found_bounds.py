@@ -26,7 +26,7 @@ from sfumato.schema.allow import Family
 SPLIT = (Fraction(7, 33), Fraction(18, 33), Fraction(8, 33))
 AROUND = 4  # counts: rows below the clamp, on either side from the anchor up to it, above it
 FINE = 64  # scores are whole numbers, in parts of a row
-MOST_ROWS = 1 << 40  # sought beyond an edge, so that no score overflows
+MOST_SOUGHT = 1 << 40  # sought beyond an edge, so that no score overflows
 NEVER = 1 << 60
 
 
@@ -137,7 +137,7 @@ class BoundedSum:
         cells are candidates, so as much chance is used whatever was chosen before.
         Needs: `first` that does not depend on the rows, or was released.
         """
-        wanted, farther = (min(max(safe(number), 0), MOST_ROWS) for number in (wanted, farther))
+        wanted, farther = (min(max(safe(number), 0), MOST_SOUGHT) for number in (wanted, farther))
         gaps = np.maximum(np.maximum(rows[1:] - wanted, wanted - rows[:-1]), 0)
         steps = np.arange(len(gaps)) - first
         scores = -FINE * gaps - np.where(steps < 0, NEVER, farther * steps)
