@@ -1,52 +1,130 @@
-"""Sums without declared bounds on Adult, against the bound that libraries find and against public bounds."""
+"""Sums and averages without declared bounds on real columns: do their bars hold all rows, and how far off are they?
 
+The constants of `answers.found_bounds` were frozen on the columns marked TUNED, before the others were looked at.
+"""
+
+import math
+from collections.abc import Iterator
 from fractions import Fraction
-from math import ceil, log, log2, sqrt
+from math import ceil, log, log2
+from statistics import median
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from benchmarks.measure import Report
+from benchmarks.real.tables import pums, real
+from sfumato.answers.columns import Noises, interval_of, value_of
+from sfumato.kernel.cost import Currency, rho_for
 from sfumato.kernel.entropy import SystemEntropy
-from sfumato.kernel.mechanisms.additive import DiscreteLaplace
+from sfumato.kernel.mechanisms.additive import Additive, DiscreteLaplace
 from sfumato.kernel.mechanisms.found_bounds import BoundedSum
 from sfumato.kernel.mechanisms.protocol import CellCounts, Weighed
-from sfumato.kernel.widths import deviation
 from sfumato.plan.expressions import Column
-from sfumato.plan.nodes import Magnitudes
-from tests.tables import adult
+from sfumato.plan.nodes import Magnitudes, UnboundedSum
+from sfumato.query.rewrite import SHARE_OF_FOUND_SUM, FoundMeanColumn, FoundSumColumn
 
-RUNS = 400
-WHOLE = Magnitudes(Column("x"), 0, 62)
-TARGETS = {"age": 0.010, "capital_gain": 0.40, "hours_per_week": None, "fnlwgt": None, "capital_loss": None}
-PUBLIC = {"age": 1024, "capital_gain": 1 << 20, "hours_per_week": 1024, "fnlwgt": 1 << 24, "capital_loss": 1 << 16}
-
-
-def run() -> list[Report]:
-    report = Report("Sums without declared bounds: Adult, ε = 1, RMSE in % of the sum")
-    people = pd.concat([pd.read_csv(adult() / f"{part}.csv") for part in ("train", "test")])
-    for column, target in TARGETS.items():
-        values = people[column].dropna().to_numpy(dtype=np.int64)
-        report.add(f"{column}, {len(values):,} rows, bounds found with 10 %", _found(values), "%", at_most=target)
-        report.add(f"{column}, ApproxBounds, half and half", _approximate(values), "%")
-        report.add(f"{column}, public bound {PUBLIC[column]:,}", _noise(values, PUBLIC[column], Fraction(1)), "%")
-        report.add(f"{column}, the true maximum (not private)", _noise(values, int(values.max()), Fraction(1)), "%")
-    return [report]
-
-
-def weighed(values: np.ndarray) -> Weighed:
-    """What an engine returns for values that are not negative."""
-    edges = np.array([edge for edge in WHOLE.edges if edge < 1 << 62], dtype=np.int64)
-    cells = len(WHOLE.edges) + np.where(values > 0, np.searchsorted(edges, values) + 1, 0)
-    places, inverse, counts = np.unique(cells, return_inverse=True, return_counts=True)
-    sums = tuple(int(values[inverse == place].sum()) for place in range(len(places)))
-    return Weighed(CellCounts(places.astype(np.int64), counts.astype(np.int64)), sums)
+RUNS = 200
+FINDING = Fraction(33, 100)
+SPENDS = (Fraction(1, 2), Fraction(1), Fraction(2))
+DELTA = Fraction(1, 2 * 10**6)
+WHOLE, REALS = Magnitudes(Column("x"), 0, 62), Magnitudes(Column("x"), -30, 90)
+TUNED = {"weight", "dep_delay", "docvis", "capital_gain", "hours_per_week", "income", "fare"}
+COLUMNS = {
+    "patients": ("weight", "height", "bmi"),
+    "flights": ("dep_delay", "distance"),
+    "rwm": ("hhninc", "docvis"),
+    "flchain": ("creatinine",),
+    "adult": ("capital_gain", "capital_loss", "hours_per_week"),
+}
+# Error in % of the sum. Where counting all cells found the bounds too (age: 0.010 %), it may be 2.4 times as large.
+PEER = {"capital_gain": 0.40, "age": 0.024, "capital_loss": None, "hours_per_week": None}
 
 
-def _found(values: np.ndarray) -> float:
-    mechanism = BoundedSum.for_share(Fraction(1), "epsilon", 1, 1, WHOLE.edges, Fraction(1, 10))
-    entropy, data = SystemEntropy(), weighed(values)
-    return _rmse([mechanism.find(data, entropy)[2] for _ in range(RUNS)], values)
+def run() -> Iterator[Report]:
+    columns = {name: values for table, names in COLUMNS.items() for name, values in _read(real(table), names)}
+    if (place := pums()) is not None:  # no package carries it
+        columns |= {f"PUMS {name}": values for name, values in _read(place, ("income", "age"))}
+    report = Report(f"Bounds that are found: SUM and AVG, spends 0.5, 1, 2, in ε and ρ, {RUNS} runs each")
+    for name, values in columns.items():
+        _column(report, name, values)
+    yield report
+    yield _peer()
+
+
+def _read(path: Any, names: tuple[str, ...]) -> Iterator[tuple[str, np.ndarray]]:
+    frame = pd.read_parquet(path) if path.suffix == ".parquet" else pd.read_csv(path)
+    for name in names:
+        yield name, frame[name].dropna().to_numpy()
+
+
+def _column(report: Report, name: str, values: np.ndarray) -> None:
+    cells = WHOLE if np.issubdtype(values.dtype, np.integer) else REALS
+    data = weighed(values, cells)
+    held, shown, wide, off = [], [], [], []
+    for average in (False, True):
+        for currency in ("epsilon", "rho"):
+            for spend in SPENDS:
+                found = _runs(data, cells, values, average, currency, spend)
+                held.append(np.mean([low <= 0 <= high for _, low, high in found]))
+                wide.append(median((high - low) / 2 for _, low, high in found))
+                wide[-1] /= float(np.quantile([abs(error) for error, _, _ in found], 0.95))
+                if spend >= 1:
+                    shown.append(len(found) / RUNS)
+                if spend == 1 and currency == "rho":
+                    off.append(median(abs(error) for error, _, _ in found))
+    label = f"{name}, {len(values):,} rows" + (", tuned on" if name.split()[-1] in TUNED else "")
+    report.add(f"{label}: bars hold all rows, least of 12 cases", 100 * min(held), "%", at_least=90)
+    report.add("  a bar is shown at spends 1 and 2, least of 8", 100 * min(shown), "%", at_least=80)
+    report.add("  half-width / 95 % of the errors, most of 12", max(wide), "×", at_most=4)
+    goal = 8 if name == "PUMS income" else None
+    report.add("  error at spend 1 in ρ, SUM", 100 * off[0], "% of the truth", at_most=goal)
+    report.add("  the same, AVG", 100 * off[1], "% of the truth", at_most=goal)
+
+
+def _runs(
+    data: Weighed, cells: Magnitudes, values: np.ndarray, average: bool, currency: Currency, spend: Fraction
+) -> list[tuple[float, float, float]]:
+    """Error and bar of each answer, from the truth, in parts of it."""
+    entropy, total = SystemEntropy(), UnboundedSum(cells, FINDING)
+    share = spend if currency == "epsilon" else rho_for(spend, DELTA)
+    part = SHARE_OF_FOUND_SUM if average else Fraction(1)
+    summing = BoundedSum.for_share(part * share, currency, 1, 1, cells.edges, FINDING)
+    counting = Additive.for_share((1 - part) * share or Fraction(1), currency, 1, 1)
+    mechanisms = (summing, counting)
+    column = FoundMeanColumn("m", 0, 1, total) if average else FoundSumColumn("s", 0, total)
+    noises, truth, found = Noises(mechanisms, 0.95), float(values.mean() if average else values.sum()), []
+    for _ in range(RUNS):
+        row = summing.find(data, entropy), counting.draw([len(values)], entropy)[0]
+        value, bar = value_of(column, (), row, mechanisms), interval_of(column, row, noises)
+        if value is not None and isinstance(bar, tuple):
+            found.append((value / truth - 1, *sorted(end / truth - 1 for end in bar)))
+    return found
+
+
+def weighed(values: np.ndarray, cells: Magnitudes) -> Weighed:
+    """What an engine returns for these values."""
+    scale, middle = 2.0**-cells.exponent, len(cells.edges)
+    steps = [math.floor(value * scale + 0.5) for value in values.tolist()]
+    edges = np.array(cells.edges, dtype=np.float64)
+    sizes = np.searchsorted(edges, np.array([float(abs(step)) for step in steps])) + 1
+    signs = np.sign(np.array([float(step) for step in steps])).astype(np.int64)
+    places, inverse, counts = np.unique(middle + signs * sizes, return_inverse=True, return_counts=True)
+    sums = [0] * len(places)
+    for step, place in zip(steps, inverse.tolist(), strict=True):
+        sums[place] += step
+    return Weighed(CellCounts(places.astype(np.int64), counts.astype(np.int64)), tuple(sums))
+
+
+def _peer() -> Report:
+    report = Report("Sums without declared bounds: Adult, ε = 1, median error in % of the sum")
+    for name, values in _read(real("adult"), tuple(PEER)):
+        found = _runs(weighed(values, WHOLE), WHOLE, values, average=False, currency="epsilon", spend=Fraction(1))
+        ours = 100 * median(abs(error) for error, _, _ in found)
+        report.add(f"{name}, {len(values):,} rows", ours, "%", at_most=PEER[name])
+        report.add(f"{name}, ApproxBounds, half and half, no bar for what is clipped", 100 * _approximate(values), "%")
+    return report
 
 
 def _approximate(values: np.ndarray) -> float:
@@ -55,19 +133,10 @@ def _approximate(values: np.ndarray) -> float:
     powers = np.array([0 if value == 0 else ceil(log2(value)) for value in range(int(values.max()) + 1)])
     counts = np.bincount(powers[values], minlength=sizes)
     threshold = -log(2 - 2 * (1 - 1e-9) ** (1 / (2 * sizes))) / float(half)
-    answers = []
+    errors = []
     for _ in range(RUNS):
         noisy = counts + DiscreteLaplace.for_epsilon(half, 1).draw(sizes, entropy)
         bound = 1 << int(np.flatnonzero(noisy >= threshold)[-1])
         noise = DiscreteLaplace.for_epsilon(half, bound).draw(1, entropy)[0]
-        answers.append(int(np.minimum(values, bound).sum()) + int(noise))
-    return _rmse(answers, values)
-
-
-def _noise(values: np.ndarray, bound: int, epsilon: Fraction) -> float:
-    return 100 * deviation(DiscreteLaplace.for_epsilon(epsilon, bound)) / float(values.sum())
-
-
-def _rmse(answers: list[int], values: np.ndarray) -> float:
-    total = int(values.sum())
-    return 100 * sqrt(float(np.mean([(answer / total - 1) ** 2 for answer in answers])))
+        errors.append(abs((int(np.minimum(values, bound).sum()) + int(noise)) / int(values.sum()) - 1))
+    return median(errors)
