@@ -16,19 +16,9 @@ import pycanon.anonymity
 
 import sfumato as sf
 from benchmarks.measure import Report, medians
+from tests.anonymise.adult import FILES, QUASI
 from tests.tables import adult
 
-FILES = {
-    "sex": "sex",
-    "age": "age",
-    "race": "race",
-    "marital_status": "marital",
-    "education": "education",
-    "native_country": "country",
-    "workclass": "workclass",
-    "income": "salary",
-}
-QUASI = list(FILES)
 OCCUPATION = "occupation"
 # With all eight anjana takes minutes.
 FIVE = ["age", "education", "marital_status", "sex", "native_country"]

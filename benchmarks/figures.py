@@ -15,7 +15,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 
 import sfumato as sf
-from benchmarks.people import EDUCATION, MARITAL, people
+from benchmarks.people import EDUCATION, MARITAL, POLICY, people
 
 Work = Callable[[], object]
 PRICES: dict[str, dict[str, float]] = {
@@ -26,21 +26,6 @@ PRICES: dict[str, dict[str, float]] = {
 ROWS = 2_000_000
 SOME = 100_000
 COUNTED = "SELECT COUNT(*) FROM people WHERE age > 40"
-POLICY = """
-[data]
-source = "people.parquet"
-[unit]
-id = "person_id"
-max_rows = 4
-max_groups = 2
-[budget]
-epsilon = 100000
-delta = 1e-6
-[columns]
-age = { type = "int", lower = 17, upper = 90 }
-sex = { type = "category", values = ["Female", "Male"] }
-income = { type = "float", lower = 0, upper = 200000 }
-"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,22 +11,7 @@ import pyarrow.parquet as pq
 
 import sfumato as sf
 from benchmarks.measure import Report
-
-POLICY = """
-[data]
-source = "people.parquet"
-[unit]
-id = "person_id"
-max_rows = 4
-max_groups = 2
-[budget]
-epsilon = 100
-delta = 1e-6
-[columns]
-age = { type = "int", lower = 17, upper = 90 }
-sex = { type = "category", values = ["Female", "Male"] }
-income = { type = "float", lower = 0, upper = 200000 }
-"""
+from benchmarks.people import POLICY
 
 
 def run() -> list[Report]:

@@ -10,6 +10,22 @@ EDUCATION = [f"edu_{i:02d}" for i in range(16)]
 ZIPS = [f"{i:05d}" for i in range(10_000)]
 MARITAL = [f"mar_{i}" for i in range(7)]
 BLOCK = 1_000_000
+# Of the small table of latencies.
+POLICY = """
+[data]
+source = "people.parquet"
+[unit]
+id = "person_id"
+max_rows = 4
+max_groups = 2
+[budget]
+epsilon = 100000
+delta = 1e-6
+[columns]
+age = { type = "int", lower = 17, upper = 90 }
+sex = { type = "category", values = ["Female", "Male"] }
+income = { type = "float", lower = 0, upper = 200000 }
+"""
 
 
 def people(rows: int, folder: Path) -> Path:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import sfumato as sf
-from tests.docs.test_tutorial import typed
+from tests.pages import typed
 
 PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "choose-epsilon.md"
 

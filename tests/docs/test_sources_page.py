@@ -2,7 +2,6 @@
 
 import ast
 import re
-import shlex
 import tomllib
 from pathlib import Path
 
@@ -10,52 +9,47 @@ import duckdb
 import pytest
 
 from sfumato import engines
-from sfumato.cli.main import run
 from sfumato.engines import wordings
 from sfumato.engines.duckdb.files import KINDS
 from sfumato.engines.duckdb.tables import DAMAGED
 from sfumato.engines.ticks import ticks
 from sfumato.schema.limits import Limits
 from sfumato.schema.policy import SECTIONS
+from tests.pages import blocks, text, typed, written
 
-PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "sources.md").read_text(encoding="utf-8")
-
-
-def blocks(language: str) -> list[str]:
-    return re.findall(rf"^```{language}\n(.*?)^```", PAGE, flags=re.MULTILINE | re.DOTALL)
+NAME = "reference/sources.md"
+PAGE = text(NAME)
 
 
 def test_the_examples_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {}
-    exec(compile(blocks("python")[0], "sources.md", "exec"), names)  # noqa: S102
+    written(blocks(NAME, "python")[0], NAME, names)
     assert names["answer"].rows[0].keys() == {"n"}  # type: ignore[attr-defined]
-    for command in blocks("sh")[0].splitlines():
-        with pytest.raises(SystemExit) as left:
-            run(shlex.split(command)[1:])
+    for command in blocks(NAME, "sh")[0].splitlines():
+        typed(command, capsys)
         if "init" in command:
             drafted = Path("visits.toml").read_text(encoding="utf-8")
-            assert blocks("toml")[0] in drafted
-        assert (left.value.code or 0) == 0, capsys.readouterr().err
+            assert blocks(NAME, "toml")[0] in drafted
 
 
 def test_ids_with_a_gap_are_mended_as_the_page_says() -> None:
     names: dict[str, object] = {}
-    exec(compile(blocks("python")[1], "sources.md", "exec"), names)  # noqa: S102
+    written(blocks(NAME, "python")[1], NAME, names)
     assert str(names["frame"].patient_id.dtype) == "Int64"  # type: ignore[attr-defined]
 
 
 def test_long_cells_are_cut_as_the_page_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     duckdb.execute("COPY (SELECT 'x' || repeat('y', 5000) AS note, 1 AS n) TO 'people.parquet'")
-    exec(compile(blocks("python")[2], "sources.md", "exec"), {})  # noqa: S102
+    written(blocks(NAME, "python")[2], NAME, {})
     assert duckdb.execute("SELECT length(note), n FROM 'short.parquet'").fetchall() == [(1000, 1)]
 
 
 def test_every_ending_and_every_limit_is_on_the_page() -> None:
     for ending in KINDS:
         assert f"`{ending}`" in PAGE
-    limits = tomllib.loads(blocks("toml")[1])["limits"]
+    limits = tomllib.loads(blocks(NAME, "toml")[1])["limits"]
     assert set(limits) == set(SECTIONS["limits"])
     assert Limits(**limits).seconds == 60
     assert [f"{tick / 1e6:.3g} ms" for tick in ticks()[:3]] == ["5 ms", "5.11 ms", "5.22 ms"]

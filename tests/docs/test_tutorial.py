@@ -1,63 +1,60 @@
-"""The tutorial runs as printed: every block, in order, in an empty folder; what it prints has the shape it shows."""
+"""The tutorials run as printed: every block, in order, in an empty folder; what is printed has the shape shown."""
 
-import re
-import shlex
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from sfumato.cli.main import run
+from tests.pages import every_block, play, shape, text
 
-PAGE = Path(__file__).parents[2] / "docs" / "tutorial" / "first-question.md"
-POLICY = "visits.toml"
-
-
-def blocks() -> list[tuple[str, str]]:
-    """(language, text) of every block, in order."""
-    return re.findall(r"^```(\w+)\n(.*?)^```", PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+FIRST, OWNERS, ANALYSTS, ATTACKED = (
+    f"tutorial/{name}.md" for name in ("first-question", "owners", "analysts", "attacked")
+)
 
 
-def shape(line: str) -> str:
-    """A line without what noise, the clock and the widths of columns change."""
-    line = re.sub(r"[━─┳╇┴┼]+", "─", line)
-    line = re.sub(r"\d{4}-\d\d-\d\dT[\d:]+Z", "DATE", line)
-    line = re.sub(r"-?\d[\d,.]*\d(e-?\d+)?|-?\d(e-?\d+)?", "0", line)
-    return re.sub(r"\s+", " ", line).strip()
-
-
-def typed(command: str, capsys: pytest.CaptureFixture[str]) -> str:
-    """What a command prints; a comment may name another exit code than 0."""
-    expected = re.search(r"# exit code (\d+)", command)
-    program, *arguments = shlex.split(command, comments=True)
-    assert program == "sfumato"
-    with pytest.raises(SystemExit) as left:
-        run(arguments)
-    out, err = capsys.readouterr()
-    assert (left.value.code or 0) == int(expected[1] if expected else 0), err
-    return out + err
-
-
-def test_the_tutorial(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.fixture(autouse=True)
+def empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    names: dict[str, object] = {}
-    printed, kinds = "", []
-    for language, text in blocks():
-        kinds.append(language)
-        if language == "python":
-            exec(compile(text, PAGE.name, "exec"), names)  # noqa: S102
-        elif language == "toml":
-            assert Path(POLICY).exists(), "init drafts the policy before it is edited"
-            Path(POLICY).write_text(text, encoding="utf-8")
-        elif language == "sh":
-            printed = "".join(typed(command, capsys) for command in text.splitlines())
-            assert printed
-        else:
-            assert language == "text"
-            found = iter([shape(line) for line in printed.splitlines()])
-            for line in text.splitlines():
-                # Looking in an iterator uses up what lies before: the lines must stand in this order.
-                assert line == "…" or shape(line) in found, f"not printed, or not in this order: {line}"
-    assert {"python", "toml", "sh", "text"} <= set(kinds)
+
+
+def test_the_first_question(capsys: pytest.CaptureFixture[str]) -> None:
+    play(FIRST, capsys)
+    assert {"python", "toml", "sh", "text"} <= {language for language, _ in every_block(FIRST)}
+
+
+def test_owners(capsys: pytest.CaptureFixture[str]) -> None:
+    printed = play(OWNERS, capsys).printed
+    # Nothing of these depends on noise.
+    for exact in (
+        "Groups:   discovered; a key that 75 units",
+        "6 entries, all sound.",
+        "The limit is now epsilon 2.5",
+    ):
+        assert exact in text(OWNERS)
+        assert exact in printed
+
+
+def test_analysts(capsys: pytest.CaptureFixture[str]) -> None:
+    def counted(block: str, names: dict[str, Any]) -> None:
+        """The sentence about questions that are left is exact: nothing in it depends on noise."""
+        if "questions_left" in block:
+            assert f"# {names['session'].questions_left(spend=0.5)}:" in block
+
+    names = play(ANALYSTS, capsys, counted).names
+    assert 95 < names["session"].explain(names["old"], spend=names["spend"]).expected_error["visits"] <= 100
+    assert f"Spend {names['spend']} for" in text(ANALYSTS)
+    assert names["again"].cached is True
+    assert names["again"].rows[0]["n"] == names["built"].rows[0]["visits"]
+    for page in ("ages.html", "sexes.html"):
+        assert "<figure>" in Path(page).read_text(encoding="utf-8")
+
+
+def test_attacked(capsys: pytest.CaptureFixture[str]) -> None:
+    names = play(ATTACKED, capsys).names
+    both, attack = names["both"], names["attack"]
+    assert both.measures["first_alone"] == both.measures["second_alone"] == 0
+    assert 0.14 < both.success < 0.2
+    assert attack.success <= attack.bound
 
 
 def test_the_shape_of_a_line_sees_words_and_not_numbers() -> None:

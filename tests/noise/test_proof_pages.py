@@ -1,54 +1,15 @@
-"""Proof pages: the page a docstring names exists, names code that exists, and keeps its numbers."""
+"""Proof pages keep their numbers."""
 
-import inspect
 import re
 from fractions import Fraction
-from pathlib import Path
-
-import pytest
 
 import sfumato.noise as noise
-from sfumato.kernel.mechanisms import keys
 from sfumato.kernel.mechanisms.keys import KeySelection
-from sfumato.noise import classical, coins, ranking, response, sparse_vector, stairs
-
-DOCS = Path(__file__).parents[2] / "docs"
-MODULES = [classical, coins, ranking, response, keys, sparse_vector, stairs]
-PAGES = [
-    "staircase",
-    "randomised-response",
-    "noisy-max",
-    "top-k",
-    "sparse-vector",
-    "classical-gaussian",
-    "key-selection",
-]
+from tests.pages import text
 
 
 def page(name: str) -> str:
-    return (DOCS / "proofs" / f"{name}.md").read_text(encoding="utf-8")
-
-
-@pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__)
-def test_the_pages_a_docstring_names_exist(module: object) -> None:
-    named = re.findall(r"docs/proofs/([\w-]+)\.md", inspect.getsource(module))
-    assert named
-    for name in named:
-        assert page(name)
-
-
-@pytest.mark.parametrize("name", PAGES)
-def test_a_page_states_its_claim_and_names_code_and_tests_that_exist(name: str) -> None:
-    text = page(name)
-    assert "**Claim.**" in text
-    assert "**Needs.**" in text
-    paths = re.findall(r"`((?:src|tests)/[\w/.]+)`", text)
-    assert any(path.startswith("src/") for path in paths)
-    assert any(path.startswith("tests/") for path in paths)
-    for path in paths:
-        assert (DOCS.parent / path).exists(), path
-    for target in re.findall(r"\]\(([\w-]+\.md)\)", text):
-        assert (DOCS / "proofs" / target).exists(), target
+    return text(f"proofs/{name}.md")
 
 
 def test_the_table_of_the_staircase() -> None:

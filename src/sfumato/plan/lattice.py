@@ -1,4 +1,7 @@
-"""The grid of whole numbers on which values are clamped and added up."""
+"""The grid of whole numbers on which values are clamped and added up.
+
+Proof: docs/proofs/lattice.md
+"""
 
 from dataclasses import dataclass
 from fractions import Fraction

@@ -1,7 +1,7 @@
 """Error bars of quantiles: noisy counts of the rows between cuts, which lie ever nearer to the released positions.
 
 Once the positions are released, where the cuts lie is public. How many there are is chosen for accuracy alone.
-Proof: docs/proofs/quantiles.md, "Bars"
+Proof: docs/proofs/quantiles.md, "Privacy"
 """
 
 from fractions import Fraction
