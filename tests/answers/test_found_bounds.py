@@ -102,6 +102,23 @@ def test_bars_widen_with_confidence(currency: Any) -> None:
         assert bars[2][0] <= value <= bars[2][1]  # type: ignore[index, operator]
 
 
+def test_more_rows_beyond_than_within_are_no_answer() -> None:
+    """With few rows a clamp far below all of them would look sure of itself."""
+    mechanism, _ = made()
+    half = rows_at_anchor(mechanism.anchor, len(CELLS.edges)) // 2 + 1
+    few = rows_at_clamp(mechanism.clamp)
+    assert read(mechanism, numbers(within=half, beyond=few)) is not None
+    assert read(mechanism, numbers(within=half - few, beyond=few, far_below=few, below=0)) is not None
+    assert read(mechanism, numbers(within=few - 1, beyond=few, far_below=half)) is None
+
+
+def test_a_clamp_at_the_last_edge_hides_what_lies_beyond() -> None:
+    mechanism, _ = made()
+    last = len(CELLS.edges) - 1
+    assert read(mechanism, (last, last, 0, 0, 1_000, 0, 10**7)) is None
+    assert read(mechanism, (last - 1, last - 1, 0, 0, 1_000, 0, 10**7)) is not None
+
+
 def test_a_mean_of_next_to_nobody_may_be_anything_the_clamp_allows() -> None:
     mechanisms = made()
     for count in (0, 1, -5):

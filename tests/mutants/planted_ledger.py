@@ -47,7 +47,7 @@ OF_THE_LEDGER = (
     Mutant(
         "interruptions-forgotten",
         "ledger/ledger.py",
-        '            pen.append("interrupted", {"when": now()}, charge=known.seq)\n',
+        '            pen.append("interrupted", _once(), charge=known.seq)\n',
         "            pass\n",
         "a question can be broken off and tried again without end, and tells its time each time",
         (DOOR,),

@@ -200,7 +200,7 @@ TABLES = (
     Mutant(
         "json-as-it-is-written",
         "engines/duckdb/canonical.py",
-        "        return _of_json(name)\n",
+        "        return _of_json(name, longest)\n",
         "        return name\n",
         "one list among texts puts all of them into quotes",
         (TYPES + "::test_a_cell_of_json_says_what_it_would_say_alone",),

@@ -21,6 +21,7 @@ SAMPLES: dict[str, tuple[Any, ...]] = {
     "no_error_bar": ("mode",),
     "no_script": (),
     "not_drawable": ("mode",),
+    "keys_not_drawable": (),
     "part_refused": ("a condition", "1 = 1) OR (2 = 2"),
     "nothing_asked": (),
     "part_not_text": ("a condition", "int"),

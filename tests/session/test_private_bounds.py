@@ -70,7 +70,8 @@ def test_a_sum_finds_its_bounds_and_says_so(people: pd.DataFrame, tmp_path: Path
         # Which of the edges above 90 it is, noise decides.
         told = (
             r"s: bounds -(\d+) to \1 were found privately with 29\.7 % of the spend; the error bar holds if no more "
-            r"than \d+ rows lie beyond, on average by no more than [\d.]+\. Declared bounds are better\."
+            r"than \d+ rows lie above \1 and none below -\1, on average by no more than [\d.]+\. Declared bounds are "
+            r"better\."
         )
         assert re.match(told, answer.notes[0])
         assert answer.to_dict()["notes"] == list(answer.notes)

@@ -109,8 +109,13 @@ class Answer:
         }
 
     def to_arrow(self) -> Any:
-        """A pyarrow.Table."""
-        return _module("pyarrow", "Arrow", "all").Table.from_pylist(self.rows)
+        """A pyarrow.Table. A column with a whole number beyond 64 bits is one of doubles."""
+        long = {name for row in self.rows for name, value in row.items() if type(value) is int and abs(value) >> 63}
+        rows = [
+            {name: float(one) if name in long and one is not None else one for name, one in row.items()}
+            for row in self.rows
+        ]
+        return _module("pyarrow", "Arrow", "all").Table.from_pylist(rows)
 
     def to_pandas(self) -> Any:
         """A pandas.DataFrame."""

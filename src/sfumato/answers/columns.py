@@ -152,7 +152,9 @@ def _found_interval(column: FoundColumn, found: Found, row: Row, noises: Noises)
     ]
     if ends[0] is None or ends[1] is None:
         return float(-found.farthest * cells.step), float(found.farthest * cells.step)
-    low, high = (float(within(end, found.farthest) * cells.step) for end in (ends[0][0], ends[1][1]))
+    # Values are rounded to steps, which shifts a mean of tiny ones by half a step at most.
+    half = Fraction(cells.exponent < 0, 2)
+    low, high = (float(within(end, found.farthest) * cells.step) for end in (ends[0][0] - half, ends[1][1] + half))
     return low, high
 
 

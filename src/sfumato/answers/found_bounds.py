@@ -7,7 +7,7 @@ anchor and the clamp tells what to expect, and the note under an answer says wha
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import log
+from math import log, sqrt
 from typing import Any
 
 from sfumato.kernel.certify import Certified
@@ -68,21 +68,20 @@ class Found:
 
 
 def read(mechanism: Mechanism, found: Any, confidence: float = 0.95) -> Found | None:
-    """None where there were too few rows to find bounds."""
+    """None where there were too few rows to find bounds, or more beyond than within, or values beyond the last edge."""
     if not isinstance(mechanism, BoundedSum):
         raise TypeError("only of a sum whose bounds are found")
     anchor, clamp, far_below, below, above, far_above, total = found
     law, edges = mechanism.counting.law, mechanism.edges
     spread = float(law.scale) if isinstance(law, DiscreteLaplace) else deviation(law)
-    sought, clipped = rows_at_anchor(mechanism.anchor, len(edges)), rows_at_clamp(mechanism.clamp)
-    enough = far_below + below + above + far_above >= sought / 2
-    most_lost = clipped + LOST * 2 / float(mechanism.clamp) + 2 * spread
-    if not enough or max(far_below, far_above) > most_lost:
+    sought, near, far = rows_at_anchor(mechanism.anchor, len(edges)), below + above, far_below + far_above
+    most_lost = rows_at_clamp(mechanism.clamp) + LOST * 2 / float(mechanism.clamp) + 2 * sqrt(2) * spread
+    if near + far < sought / 2 or far > min(most_lost, near) or clamp == len(edges) - 1:
         return None
     one_sided = error(law, 2 * confidence - 1) if confidence > 0.5 else 0
     lower, upper = (
-        Beyond(far, max(far, 0) + one_sided, far + near >= sought / 4 or far > SURELY_SEEN * spread)
-        for far, near in ((far_below, below), (far_above, above))
+        Beyond(more, max(more, 0) + one_sided, more + some >= sought / 4 or more > SURELY_SEEN * spread)
+        for more, some in ((far_below, below), (far_above, above))
     )
     excess = _excess(sought, max(lower.most, upper.most), QUARTER_OF_AN_OCTAVE * edges[clamp] / edges[anchor])
     return Found(edges[clamp], total, mechanism.noise(edges[clamp]), lower, upper, excess, spread)
@@ -147,10 +146,12 @@ def _words(column: FoundColumn, known: Found | None, percent: float) -> str:
         return f"no bounds were found with {percent:.3g} % of the spend: too few rows, or all 0. Spend more."
     cells = column.total.cells
     clamp = f"{in_units(known.clamp, cells):.6g}"
-    ends = f"-{clamp} to {clamp}"
-    rows = sum(side.most for side in (known.below, known.above) if side.matters)
+    beyond = " and ".join(
+        f"no more than {side.most:,.0f} rows lie {where}" if side.matters else f"none {where}"
+        for side, where in ((known.above, f"above {clamp}"), (known.below, f"below -{clamp}"))
+    )
     farther = f"{float(known.excess * known.clamp * cells.step):.3g}"
     return (
-        f"bounds {ends} were found privately with {percent:.3g} % of the spend; the error bar holds if no more than "
-        f"{rows:,.0f} rows lie beyond, on average by no more than {farther}. Declared bounds are better."
+        f"bounds -{clamp} to {clamp} were found privately with {percent:.3g} % of the spend; the error bar holds if "
+        f"{beyond}, on average by no more than {farther}. Declared bounds are better."
     )

@@ -9,6 +9,8 @@ from sfumato.kernel.mechanisms.found_bounds import AROUND, BoundedSum
 from sfumato.kernel.mechanisms.protocol import Mechanism
 from sfumato.kernel.mechanisms.ranks import RankChoice
 
+MOST_KEPT = 1 << 512  # of a kept sum in steps: no noise makes it that large, and it is a double
+
 
 def fits(release: Release, certified: Certified) -> bool:
     """Whether the gate could have made this release of this plan, its noise aside.
@@ -59,4 +61,4 @@ def _are_bounds(value: object, edges: int) -> bool:
     """The places of two edges, counts around them and a sum."""
     if not isinstance(value, tuple) or len(value) != AROUND + 3 or not all(type(one) is int for one in value):
         return False
-    return bool(0 <= value[0] <= value[1] < edges)
+    return bool(0 <= value[0] <= value[1] < edges) and max(map(abs, value)) < MOST_KEPT
