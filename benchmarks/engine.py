@@ -7,7 +7,7 @@ from pathlib import Path
 import duckdb
 
 import sfumato as sf
-from benchmarks.measure import Report, medians
+from benchmarks.measure import Report, medians, ratios
 from benchmarks.people import EDUCATION, MARITAL, people
 
 ROWS = 10_000_000
@@ -55,14 +55,11 @@ def _rows(path: Path, folder: Path) -> Report:
             f"SELECT education, marital, COUNT(*), SUM({INCOME}) FROM '{path}' GROUP BY education, marital",
         ),
     }
-    functions: dict[str, Callable[[], object]] = {}
-    for name, (private, plain) in cases.items():
-        functions[f"private {name}"] = ask(private)
-        functions[f"raw {name}"] = lambda sql=plain: raw.execute(sql).fetchall()
-    seconds = medians(functions, repetitions=15)
-    for name in cases:
-        ratio = seconds[f"private {name}"] / seconds[f"raw {name}"]
-        report.add(f"{name} ({seconds[f'private {name}']:.3f} s)", ratio, "× raw", at_most=TARGETS.get(name, 1.5))
+    pairs = {
+        name: (ask(private), lambda sql=plain: raw.execute(sql).fetchall()) for name, (private, plain) in cases.items()
+    }
+    for name, (seconds, ratio) in ratios(pairs, repetitions=31).items():
+        report.add(f"{name} ({seconds:.3f} s)", ratio, "× raw", at_most=TARGETS.get(name, 1.5))
     return report
 
 

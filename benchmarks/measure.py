@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from rich.console import Console
 from rich.table import Table
 
+Work = Callable[[], object]
+
 
 @dataclass
 class Report:
@@ -68,3 +70,26 @@ def medians(functions: dict[str, Callable[[], object]], repetitions: int) -> dic
             if repetition:
                 times[name].append(time.perf_counter() - start)
     return {name: statistics.median(found) for name, found in times.items()}
+
+
+def ratios(pairs: dict[str, tuple[Work, Work]], repetitions: int) -> dict[str, tuple[float, float]]:
+    """Of each pair the median seconds of the first, and the median of its ratios to the second.
+
+    A pair runs side by side and is compared with itself alone, so that a machine that slows down or speeds up within
+    minutes moves both; the order changes every round. The first round warms up.
+    """
+    found: dict[str, list[tuple[float, float]]] = {name: [] for name in pairs}
+    for repetition in range(repetitions + 1):
+        for name, pair in pairs.items():
+            order = (0, 1) if repetition % 2 else (1, 0)
+            seconds = [0.0, 0.0]
+            for place in order:
+                start = time.perf_counter()
+                pair[place]()
+                seconds[place] = time.perf_counter() - start
+            if repetition:
+                found[name].append((seconds[0], seconds[0] / seconds[1]))
+    return {
+        name: (statistics.median(one for one, _ in rounds), statistics.median(ratio for _, ratio in rounds))
+        for name, rounds in found.items()
+    }

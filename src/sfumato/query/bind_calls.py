@@ -181,7 +181,7 @@ def _on_logarithms(value: Expression, level: Fraction, whole: bool, cells: int) 
 def _values_of(value: Expression, schema: Schema) -> CountValues | Histogram:
     """The number of values, of the same people in the same groups as the sum whose bounds are found.
 
-    A person is in as many cells as they have rows, in however many groups: so one cell for everything counts alike.
+    As many rows as count at all; of somebody with more, the sum may hold fewer, because they are cut off cell by cell.
     """
     if isinstance(schema.unit, Person):
         return Histogram(Grid(value, Fraction(0), Fraction(1), 1))
