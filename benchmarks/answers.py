@@ -83,7 +83,7 @@ def _running_totals() -> Report:
 def _adult(folder: Path) -> Report:
     import pandas as pd
 
-    report = Report(f"Adult, 48,842 rows, spend 1, pure ε: mean rank error")
+    report = Report("Adult, 48,842 rows, spend 1, pure ε: mean rank error")
     table = pd.concat([pd.read_csv(adult() / f"{name}.csv") for name in ("train", "test")])
     session = sf.protect(
         table,
