@@ -12,7 +12,6 @@ import pytest
 from sfumato.cli.main import run
 
 DOCS = Path(__file__).parents[1] / "docs"
-POLICY = "visits.toml"
 
 
 def text(page: str) -> str:
@@ -62,11 +61,14 @@ class Played:
 
 
 def play(
-    page: str, capsys: pytest.CaptureFixture[str], after: Callable[[str, dict[str, Any]], None] = lambda *_: None
+    page: str,
+    capsys: pytest.CaptureFixture[str],
+    after: Callable[[str, dict[str, Any]], None] = lambda *_: None,
+    policy: str = "visits.toml",
 ) -> Played:
     """Every block, in order, in the current folder; what stands in a block of text must have been printed just before.
 
-    A block of TOML is what the policy is edited to. `after` looks at every block of Python that has run.
+    A block of TOML is what the policy is edited to, or made of. `after` looks at every block of Python that has run.
     """
     played, last = Played(), ""
     for language, block in every_block(page):
@@ -77,7 +79,7 @@ def play(
         elif language == "sh":
             last = "".join(typed(command, capsys) for command in block.splitlines())
         elif language == "toml":
-            Path(POLICY).write_text(block, encoding="utf-8")
+            Path(policy).write_text(block, encoding="utf-8")
         else:
             assert language == "text"
             found = iter([shape(line) for line in last.splitlines()])

@@ -10,7 +10,7 @@ from sfumato.answers.answer import CONFIDENCE, Answer, check_confidence, finish
 from sfumato.answers.builder import Builder
 from sfumato.answers.clipping_scan import Scan, check_points, public_range, scanned
 from sfumato.answers.explain import Explanation, explain
-from sfumato.answers.offers import cheaper, offered
+from sfumato.answers.offers import cheaper, offered, smaller_errors
 from sfumato.answers.recalled import Kept, kept
 from sfumato.answers.repeat import Repeat
 from sfumato.answers.spending import error_of, spend_for
@@ -24,12 +24,13 @@ from sfumato.ledger.balance import Balance
 from sfumato.ledger.history import Charge
 from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.payment import Payment
+from sfumato.ledger.terms import Terms
 from sfumato.ledger.typed import fraction
 from sfumato.plan.expressions import Column as NamedColumn
 from sfumato.query.bind_expressions import resolve
 from sfumato.query.capping import OWNERS, AskedCaps, CapsGiven
 from sfumato.query.planned import Prepared, planned_again, prepared
-from sfumato.schema.budget import Spend
+from sfumato.schema.budget import Budget, Spend
 from sfumato.schema.given import LONGEST_NAME, check_analyst, check_kind
 from sfumato.schema.numbers import GivenNumber
 from sfumato.schema.table import Schema
@@ -269,11 +270,28 @@ class Session:
         cost = self._ledger.terms().cost(asked.spend, one.certified.cost.delta)
         told = ";\n".join(written(one.certified, self._dialect))
         explained = explain(question, one.certified, one.columns, told, cost)
+        explained = replace(
+            explained, without_delta=self._without_delta(question, asked.spend, schema, caps, explained)
+        )
         if caps.given():
             return explained
         fewer = cheaper(one.certified.plan)
         others = [(own, prepared([question], schema, self._ledger.terms, spend, own).planned[0]) for own in fewer]
         return replace(explained, cheaper=tuple(offered(explained, own, other) for own, other in others))
+
+    def _without_delta(
+        self, question: str, spend: Fraction, schema: Schema, caps: AskedCaps, explained: Explanation
+    ) -> dict[str, float]:
+        """Error bars of the same question at the same spend, if the budget had no delta: those that are smaller.
+
+        Laplace noise is smaller for one question; many of them together cost less with Gaussian noise.
+        """
+        terms = self._ledger.terms()
+        if not terms.budget.delta or explained.keys:
+            return {}
+        pure = Terms(Budget(terms.budget.epsilon))
+        (one,) = prepared([question], schema, lambda: pure, spend, caps).planned
+        return smaller_errors(explained, one)
 
 
 def _request(request: str | None) -> str | None:

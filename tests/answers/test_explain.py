@@ -99,6 +99,7 @@ def test_what_json_prints() -> None:
         "confidence",
         "notes",
         "cheaper",
+        "without_delta",
         "sql",
         "digest",
     ]

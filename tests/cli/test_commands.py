@@ -14,6 +14,8 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
+import sfumato as sf
+from sfumato.schema.draft import draft_policy
 from tests.ledger.tampering import edit
 
 Shell = Callable[..., tuple[int, str, str]]
@@ -39,6 +41,20 @@ def said(shell: Shell) -> Callable[..., str]:
 
 
 # ---- init
+
+
+def test_a_draft_says_what_sessions_and_epsilon_say(tmp_path: Path) -> None:
+    line = next(line for line in draft_policy("p.csv", "p", {}).splitlines() if "at spend 0.5" in line)
+    with_delta, many, without, few = map(int, re.findall(r"(?<![\d.])\d+(?![\d.])", line.replace("delta = 0", "")))
+    table, whole = pa.table({"x": [1] * 10}), {"x": sf.Int()}
+    for place, (budget, error, left) in enumerate(
+        [(sf.Budget(3, 1e-6), with_delta, many), (sf.Budget(3), without, few)]
+    ):
+        with sf.protect(
+            table, unit=sf.Row(), columns=whole, budget=budget, ledger=tmp_path / f"{place}", table="t"
+        ) as one:
+            assert one.questions_left(0.5) == left
+            assert one.explain("SELECT COUNT(*) AS n FROM t", spend=0.5).expected_error == {"n": error}
 
 
 def test_init_drafts_a_policy_that_can_be_asked_at_once(said, policy: Path) -> None:

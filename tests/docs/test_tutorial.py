@@ -7,8 +7,8 @@ import pytest
 
 from tests.pages import every_block, play, shape, text
 
-FIRST, OWNERS, ANALYSTS, ATTACKED = (
-    f"tutorial/{name}.md" for name in ("first-question", "owners", "analysts", "attacked")
+FIRST, OWNERS, ANALYSTS, HOSPITAL, ATTACKED = (
+    f"tutorial/{name}.md" for name in ("first-question", "owners", "analysts", "hospital", "attacked")
 )
 
 
@@ -47,6 +47,16 @@ def test_analysts(capsys: pytest.CaptureFixture[str]) -> None:
     assert names["again"].rows[0]["n"] == names["built"].rows[0]["visits"]
     for page in ("ages.html", "sexes.html"):
         assert "<figure>" in Path(page).read_text(encoding="utf-8")
+
+
+def test_a_hospital_with_two_tables(capsys: pytest.CaptureFixture[str]) -> None:
+    played = play(HOSPITAL, capsys, policy="hospital.toml")
+    names = played.names
+    assert names["by_row"].cached
+    assert names["by_person"].cached
+    by_row, by_person = names["widths"]
+    assert 3 < min(by_row) / max(by_person) < 8, "about five times narrower"
+    assert "max_rows is 41, and the owner allows 40" in played.printed
 
 
 def test_attacked(capsys: pytest.CaptureFixture[str]) -> None:

@@ -391,7 +391,7 @@ def tiny_cells(values: tuple[int, ...]) -> Weighed:
     return Weighed(CellCounts(kept, counts[kept]), tuple((int(place) - 2) * int(counts[place]) for place in kept))
 
 
-def p_value(made: BoundedSum, values: tuple[int, ...], sought: tuple[int, int, int] = FEW) -> float:
+def p_value(made: BoundedSum, values: tuple[int, ...], sought: tuple[int, int, int] = FEW, draws: int = 4_000) -> float:
     """Of draws against the law: both places, one of the counts, and the total."""
     entropy = SeededEntropy("law")
     chances = {
@@ -406,7 +406,7 @@ def p_value(made: BoundedSum, values: tuple[int, ...], sought: tuple[int, int, i
     chances = {key: chance for key, chance in chances.items() if chance > 1e-3}
     seen = dict.fromkeys([*chances, "else"], 0)
     data = tiny_cells(values)
-    for _ in range(4_000):
+    for _ in range(draws):
         anchor, clamp, _, _, near, _, total = made.find(data, entropy)
         key = (anchor, clamp, near, total)
         seen[key if key in chances else "else"] += 1

@@ -74,9 +74,21 @@ def test_it_reads_as_text_and_as_json(blind: sf.Session) -> None:
     said = json.loads(json.dumps(explanation.to_dict()))
     assert list(said) == [
         *("question", "unit", "groups", "keys", "cost", "price", "refused", "steps", "expected_error"),
-        *("confidence", "notes", "cheaper", "sql", "digest"),
+        *("confidence", "notes", "cheaper", "without_delta", "sql", "digest"),
     ]
     assert said["sql"] in text
+
+
+def test_it_says_what_a_budget_without_delta_would_do(open_crowd: Open) -> None:
+    """The same numbers as a ledger without delta gives; nothing where Gaussian noise is smaller, or keys are open."""
+    count, many = "SELECT COUNT(*) AS n FROM people", ", ".join(f"SUM(age + {i}) AS s{i}" for i in range(18))
+    with_delta = open_crowd(budget=sf.Budget(3, 1e-6)).explain(count, spend=0.5, max_rows=1)
+    without = open_crowd(budget=sf.Budget(3)).explain(count, spend=0.5, max_rows=1)
+    assert without.without_delta == {}
+    assert with_delta.without_delta == without.expected_error
+    assert f"with delta = 0 in the policy: ±{without.expected_error['n']:.6g}," in str(with_delta)
+    several = open_crowd(budget=sf.Budget(3, 1e-6)).explain(f"SELECT {many} FROM people", spend=0.5)
+    assert several.without_delta == {}
 
 
 def test_it_refuses_what_asking_refuses(blind: sf.Session) -> None:

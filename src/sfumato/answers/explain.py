@@ -1,6 +1,6 @@
 """What a question would do, before it does anything."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from html import escape
 from typing import Any
@@ -60,6 +60,7 @@ class Explanation:
     without_error: tuple[str, ...] = ()
     refused: str = ""  # why it would not be answered, unless it was before
     cheaper: tuple[str, ...] = ()  # what would need less noise, and what it would count
+    without_delta: dict[str, float] = field(default_factory=dict)  # errors, if the budget had no delta: where smaller
 
     def to_dict(self) -> dict[str, Any]:
         """What `--format json` prints."""
@@ -86,6 +87,7 @@ class Explanation:
             "confidence": CONFIDENCE,
             "notes": list(self.notes),
             "cheaper": list(self.cheaper),
+            "without_delta": self.without_delta,
             "sql": self.sql,
             "digest": self.digest,
         }
@@ -110,6 +112,8 @@ class Explanation:
         for name, error in self.expected_error.items():
             unknown = "none" if name in self.without_error else "depends on the answer"
             lines += [f"  {name}: " + (f"±{error:.6g}" if error is not None else unknown)]
+            if name in self.without_delta:
+                lines += [f"    with delta = 0 in the policy: ±{self.without_delta[name]:.6g}, and fewer questions fit"]
         lines += ["Cheaper:", *(f"  {offer}" for offer in self.cheaper)] if self.cheaper else []
         lines += ["Not covered by error bars:", *(f"  {note}" for note in self.notes)] if self.notes else []
         return visible_lines("\n".join([*lines, "SQL:", self.sql]))

@@ -28,18 +28,26 @@ def cheaper(plan: Plan) -> list[AskedCaps]:
     return [*([ONE_IN_A_GROUP] if several else []), ONE_ROW]
 
 
-def offered(explained: Explanation, caps: AskedCaps, other: Planned) -> str:
-    """In words: what to type, what it counts, and the error bars that are known beforehand."""
+def smaller_errors(explained: Explanation, other: Planned) -> dict[str, float]:
+    """Of the columns whose error bars are known beforehand and smaller in another plan: these."""
     mechanisms = tuple(release.mechanism for release in other.certified.releases)
     errors = {
         column.name: expected_error(column, mechanisms, CONFIDENCE)
         for column in other.columns
         if not isinstance(column, KeyColumn)
     }
-    better = [
-        f"{name} ±{error:.6g} instead of ±{before:.6g}"
+    return {
+        name: error
         for name, error in errors.items()
         if error is not None and (before := explained.expected_error.get(name)) is not None and error < before
+    }
+
+
+def offered(explained: Explanation, caps: AskedCaps, other: Planned) -> str:
+    """In words: what to type, what it counts, and the error bars that are known beforehand."""
+    better = [
+        f"{name} ±{error:.6g} instead of ±{explained.expected_error[name]:.6g}"
+        for name, error in smaller_errors(explained, other).items()
     ]
     typed, meaning = MEANING[caps]
     return f"{typed}: {meaning}" + (f"; {', '.join(better)}" if better else "")

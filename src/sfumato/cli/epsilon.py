@@ -12,8 +12,14 @@ from sfumato import accounting, noise
 from sfumato.accounting.wordings import figure_takes_one, figure_without_plot
 from sfumato.cli.format import Format, Usual
 from sfumato.cli.output import as_csv, as_json, as_table, number, working, write
+from sfumato.kernel.mechanisms.additive import DiscreteGaussian
+from sfumato.kernel.widths import error
+from sfumato.ledger.terms import Terms
+from sfumato.schema.budget import Budget
 
-USUAL_DELTA = Decimal("1e-5")
+USUAL_DELTA, POLICY_DELTA = Decimal("1e-5"), Decimal("1e-6")  # of one answer; of a policy as `init` drafts it
+
+CONFIDENCE = 0.95
 
 app = typer.Typer(add_completion=False)
 
@@ -90,7 +96,7 @@ def _chart(
             return accounting.draw_deviations(counts, price, USUAL_DELTA if delta is None else delta)
 
 
-def _meaning(price: Decimal, before: Decimal) -> dict[str, float]:
+def _meaning(price: Decimal, before: Decimal) -> dict[str, float | None]:
     low, high = accounting.posterior(before, price)
     return {
         "epsilon": float(price),
@@ -100,10 +106,17 @@ def _meaning(price: Decimal, before: Decimal) -> dict[str, float]:
         "odds_factor": exp(min(float(price), 700.0)),
         "membership_advantage": accounting.membership_advantage(price),
         "count_error95": noise.interval("geometric", sensitivity=1, epsilon=price),
+        "count_error95_with_delta": _with_delta(price),
     }
 
 
-def _rendered(meanings: list[dict[str, float]], format: Usual) -> str:
+def _with_delta(price: Decimal) -> float | None:
+    """Of a count that a budget with a delta answers at this spend; None where it buys nothing there."""
+    amount = Terms(Budget(price, POLICY_DELTA)).limit
+    return error(DiscreteGaussian.for_rho(amount, l2_squared=1), CONFIDENCE) if amount > 0 else None
+
+
+def _rendered(meanings: list[dict[str, float | None]], format: Usual) -> str:
     first = meanings[0]
     if format is Format.json:
         return as_json(first if len(meanings) == 1 else meanings)
@@ -111,15 +124,21 @@ def _rendered(meanings: list[dict[str, float]], format: Usual) -> str:
         return as_csv(list(first), meanings)
     if len(meanings) > 1:
         names = [name.replace("_", " ") for name in first]
-        cells = [[f"{value:.6g}" for value in meaning.values()] for meaning in meanings]
+        cells = [[_shown(value) for value in meaning.values()] for meaning in meanings]
         rows = [dict(zip(names, row, strict=True)) for row in cells]
         return as_table(names, rows, footer="Each is for one answer. What several cost together: sfumato account.")
-    rows = [{"": name.replace("_", " "), "value": f"{value:.6g}"} for name, value in first.items()]
+    rows = [{"": name.replace("_", " "), "value": _shown(value)} for name, value in first.items()]
     return as_table(["", "value"], rows, footer=_words(first))
 
 
-def _words(meaning: dict[str, float]) -> str:
+def _shown(value: float | None) -> str:
+    return "–" if value is None else f"{value:.6g}"
+
+
+def _words(meaning: dict[str, Any]) -> str:
     """Sentences a person can repeat."""
+    many = meaning["count_error95_with_delta"]
+    beside = "" if many is None else f"; where the budget has a delta, ±{many:g}, and several times as many counts fit"
     epsilon, right = meaning["epsilon"], (1 + meaning["membership_advantage"]) / 2
     return "\n".join(
         [
@@ -128,7 +147,7 @@ def _words(meaning: dict[str, float]) -> str:
             f"A belief of {meaning['prior']:g} that you are in the data stays between "
             f"{meaning['posterior_low']:.4f} and {meaning['posterior_high']:.4f}.",
             f"If a coin decides whether you are in, the best attacker is right in {100 * right:.1f} % of cases.",
-            f"A count with this epsilon is within ±{meaning['count_error95']:g} in 95 % of cases.",
+            f"A count with this epsilon is within ±{meaning['count_error95']:g} in 95 % of cases{beside}.",
             f"This is for one answer. Two of them allow epsilon {2 * epsilon:g}; many cost less than their sum, see "
             "sfumato account.",
         ]

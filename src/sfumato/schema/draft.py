@@ -44,7 +44,9 @@ def draft_policy(
         lines += ['# id = "user_id"', "# max_rows = 20", "# max_groups = 5"]
     else:
         lines += [f"id = {_toml(unit)}", "max_rows = 10", "max_groups = 5"]
-    lines += ["", "[budget]", "epsilon = 3", "delta = 1e-6", "", "[columns]"]
+    # The figures are those of `sfumato epsilon 0.5` and of `session.questions_left(0.5)`; a test compares them.
+    lines += ["", "# One count at spend 0.5 is within ±18, and 28 such fit; with delta = 0 it is within ±6, and 6 fit."]
+    lines += ["[budget]", "epsilon = 3", "delta = 1e-6", "", "[columns]"]
     lines += ["# A column that is not declared does not exist for analysts."]
     lines += [_column(name, kind.upper(), private_bounds) for name, kind in columns.items() if name != unit]
     return "\n".join(lines) + "\n"
