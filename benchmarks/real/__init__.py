@@ -4,6 +4,7 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import count
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -63,14 +64,18 @@ def _percent(held: list[bool]) -> float:
 
 
 class Desk:
-    """Sessions and raw tables, opened when they are first needed."""
+    """A ledger a case: what is left of its delta would not discover keys for all of them."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.sessions: dict[tuple[str, bool], sf.Session] = {}
+        self.opened = count()
 
     def held(self, case: Case) -> Held:
-        session, policy = self._session(case), POLICIES[case.policy]
+        policy = POLICIES[case.policy]
+        with _opened(policy, case.pure, self.folder / f"{next(self.opened)}.ledger") as session:
+            return self._held(case, policy, session)
+
+    def _held(self, case: Case, policy: Policy, session: sf.Session) -> Held:
         answers = [session.ask(case.question, spend=case.spend, fresh=True, **case.caps) for _ in range(RUNS)]
         measured = {name for answer in answers for bars in answer.interval() for name in bars}
         raw = _by_key(_truth(case, policy, clipped=False), measured)
@@ -84,14 +89,6 @@ class Desk:
                 for name, pair in bars.items():
                     _note(held, pair, clipped.get(key, {}).get(name, 0), raw.get(key, {}).get(name, 0))
         return held
-
-    def _session(self, case: Case) -> sf.Session:
-        place = (case.policy, case.pure)
-        if place not in self.sessions:
-            self.sessions[place] = _opened(
-                POLICIES[case.policy], case.pure, self.folder / f"{len(self.sessions)}.ledger"
-            )
-        return self.sessions[place]
 
 
 def _opened(policy: Policy, pure: bool, ledger: Path) -> sf.Session:

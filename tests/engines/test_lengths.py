@@ -1,5 +1,6 @@
 """Long texts: what is longer than declared is missing, by a rule about one row, in every kind of source."""
 
+import random
 from pathlib import Path
 from typing import Any
 
@@ -61,8 +62,46 @@ def test_json_is_read_only_where_it_is_short(tmp_path: Path) -> None:
         connection.execute("CREATE TABLE people (t JSON)")
         connection.executemany("INSERT INTO people VALUES (?)", [[cell] for cell in cells])
     assert held(path, Text(longest=10)) == ["😀" * 10, None, None, "7", "x" * 10]
+    assert held(path, Category(["x" * 10, "7"])) == [None, None, None, "7", "x" * 10]
     written = canonical._valid_json("t", 10)
     assert written.startswith("CASE WHEN strlen(CAST(t AS VARCHAR)) <= 122 THEN CASE WHEN json_valid(t)")
+
+
+def test_bytes_are_the_text_that_python_reads_or_missing() -> None:
+    """Decided before anything is decoded: a cell that fails would be told by the time of all beside it."""
+    chance = random.Random(3)
+    edges = [
+        0x00,
+        0x41,
+        0x7F,
+        0x80,
+        0x8F,
+        0x90,
+        0x9F,
+        0xA0,
+        0xBF,
+        0xC1,
+        0xC2,
+        0xDF,
+        0xE0,
+        0xEC,
+        0xED,
+        0xEF,
+        0xF0,
+        0xF4,
+        0xF5,
+    ]
+    cells = [bytes([one]) for one in range(256)] + [text.encode() for text in ("é", "中", "😀", "")]
+    cells += [bytes(chance.choice(edges) for _ in range(chance.randrange(1, 6))) for _ in range(4_000)]
+
+    def read(cell: bytes) -> str | None:
+        try:
+            return cell.decode()
+        except UnicodeDecodeError:
+            return None
+
+    assert held(pa.table({"t": pa.array(cells, pa.binary())}), Text()) == [read(cell) for cell in cells]
+    assert "TRY" not in canonical._text("t", "BLOB")
 
 
 def test_numbers_are_not_looked_for_in_long_texts() -> None:

@@ -25,6 +25,13 @@ WITHOUT = {"TIME", "TIME WITH TIME ZONE", "TIME_NS", "INTERVAL"}
 BEGIN_WITHOUT = ("STRUCT(", "MAP(")
 TEXTUAL = ("VARCHAR", "JSON")
 LAST = (1 << 63) - 1
+FEWEST_SIGNS = 8
+# Bytes of a text, as hexadecimal digits (Unicode 16, table 3-7).
+NEXT = "[89AB][0-9A-F]"
+UTF8 = (
+    f"([0-7][0-9A-F]|(C[2-9A-F]|D[0-9A-F]){NEXT}|E0[AB][0-9A-F]{NEXT}|E[1-9A-CEF]({NEXT}){{2}}|ED[89][0-9A-F]{NEXT}"
+    f"|F0[9AB][0-9A-F]({NEXT}){{2}}|F[1-3]({NEXT}){{3}}|F48[0-9A-F]({NEXT}){{2}})*"
+)
 FIRST_MOMENT, LAST_MOMENT = "TIMESTAMP '0001-01-01'", "TIMESTAMP '9999-12-31 23:59:59.999999'"
 
 
@@ -103,7 +110,8 @@ def _canonical(name: str, column: Declared | None, physical: str) -> str:
             return _whole(name, physical, "BIGINT" if max(abs(int(value)) for value in values) <= LAST else "HUGEINT")
         case Category(values=values):
             most = max(len(str(value).encode()) for value in values)
-            return f"CASE WHEN strlen({_text(name, physical)}) <= {most} THEN {_text(name, physical)} END"
+            written = _text(name, physical, most)
+            return f"CASE WHEN strlen({written}) <= {most} THEN {written} END"
         case Int():
             return _clamped(name, physical)
         case Date() if physical == "DATE" or physical in MOMENTS:
@@ -211,7 +219,9 @@ def _text(name: str, physical: str, longest: int = LONGEST_TEXT) -> str:
             f"WHEN abs({real}) >= {WHOLE_BELOW} THEN {large} ELSE TRY_CAST({real} AS VARCHAR) END"
         )
     if physical == "BLOB":
-        return f"TRY(decode({name}))"
+        # What is no text is found out before it is decoded: where one cell fails, DuckDB takes all beside it once more.
+        whole = f"CASE WHEN regexp_full_match(hex({name}), '{UTF8}') THEN decode({name}) END"
+        return f"CASE WHEN octet_length({name}) <= {4 * longest} THEN {whole} END"
     if physical == "JSON":
         return _of_json(name, longest)
     if physical in MOMENTS or physical == "DATE":
@@ -253,10 +263,11 @@ def _json_id(name: str) -> str:
 def _valid_json(name: str, longest: int) -> str:
     """Functions of JSON fail on anything else, TRY or not, and read all of it: its bytes are counted first.
 
-    In JSON a sign may take twelve of them (a pair of \\u0000), and a text stands in quotes.
+    In JSON a sign may take twelve of them (a pair of \\u0000), a number more than it has digits, and a text stands in
+    quotes.
     """
     valid = f"CASE WHEN json_valid({name}) THEN {name} END"
-    return f"CASE WHEN strlen(CAST({name} AS VARCHAR)) <= {12 * longest + 2} THEN {valid} END"
+    return f"CASE WHEN strlen(CAST({name} AS VARCHAR)) <= {12 * max(longest, FEWEST_SIGNS) + 2} THEN {valid} END"
 
 
 def _short(written: str) -> str:
