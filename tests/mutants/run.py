@@ -32,7 +32,6 @@ ROOT = Path(__file__).parents[2]
 COPIED = ("src", "tests", "pyproject.toml")
 NOT_BY_TEXT = "not twin and not fault and not broken"
 SECONDS = 240.0
-ONE_MAY_SURVIVE_IN = 30
 
 Status = Literal["killed", "survived", "too slow", "error"]
 
@@ -67,8 +66,8 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def enough(outcomes: Sequence[Outcome]) -> bool:
-    """29 of 30, or as good: one in thirty may survive."""
-    return sum(outcome.status != "killed" for outcome in outcomes) <= len(outcomes) // ONE_MAY_SURVIVE_IN
+    """All of them: two that survived once had lost what killed them, one to luck and one to other prices."""
+    return all(outcome.status == "killed" for outcome in outcomes)
 
 
 def copy(folder: Path) -> Path:

@@ -45,13 +45,11 @@ def test_a_text_that_is_not_there_exactly_once_is_an_error(old: str) -> None:
         Mutant("a", "kernel/gate.py", old, "", "", ()).planted("import a\nimport b\n")
 
 
-def test_one_in_thirty_may_survive() -> None:
+def test_none_may_survive() -> None:
     killed, others = outcome("killed"), [outcome(status) for status in ("survived", "too slow", "error")]
     assert enough([killed] * 30)
-    assert enough([killed] * 29 + others[:1])
     for other in others:
-        assert not enough([killed] * 28 + [other])
-    assert not enough([killed] * 28 + others[:2])
+        assert not enough([killed] * 300 + [other])
 
 
 def test_the_page_shows_every_bug_and_its_outcome() -> None:
