@@ -413,6 +413,7 @@ def p_value(made: BoundedSum, values: tuple[int, ...], sought: tuple[int, int, i
     return chi_square(list(seen.values()), [*chances.values(), 1 - sum(chances.values())])
 
 
+@pytest.mark.slow
 def test_draws_follow_the_law(monkeypatch: pytest.MonkeyPatch) -> None:
     for sought in (FEW, (1, 2, 0), (0, 0, 64)):
         seek(monkeypatch, sought)
@@ -430,6 +431,7 @@ TWINS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("twin", TWINS)
 def test_draws_of_twins_do_not(twin: str, monkeypatch: pytest.MonkeyPatch) -> None:
     broken = mutant(found_bounds, *TWINS[twin])

@@ -228,6 +228,7 @@ def as_used(said: Any) -> int:
     return min(max(said, 0), MOST_SOUGHT) if type(said) is int else 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("said", SOUGHT)
 def test_nonsense_moves_no_claim_of_found_bounds(said: tuple[Any, Any, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     found.seek(monkeypatch, said)
