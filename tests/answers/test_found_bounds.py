@@ -31,6 +31,18 @@ def numbers(*, beyond: int = 0, below: int = 0, far_below: int = 0, within: int 
     return AT_64, AT_90, far_below, below, within, beyond, total
 
 
+def bar(column: Any, row: Any, currency: Any = "rho", confidence: float = 0.95) -> tuple[float, float]:
+    found = interval_of(column, row, Noises(made(currency), confidence))
+    assert isinstance(found, tuple)
+    return found
+
+
+def value(column: Any, row: Any, currency: Any = "rho") -> float:
+    found = value_of(column, (), row, made(currency))
+    assert isinstance(found, int | float)
+    return found
+
+
 @pytest.mark.parametrize("currency", ["rho", "epsilon"])
 def test_bounds_need_rows_at_the_anchor(currency: Any) -> None:
     mechanism, _ = made(currency)
@@ -55,32 +67,21 @@ def test_too_many_rows_beyond_say_that_the_anchor_was_wrong(side: str) -> None:
 
 def test_a_sum_gets_back_what_is_seen_beyond_and_a_bar_for_what_is_not() -> None:
     mechanism, _ = made()
-    mechanisms, noise = made(), error(mechanism.noise(90), 0.95)
-    nothing = interval_of(SUM, (numbers(),), Noises(mechanisms, 0.95))
-    assert isinstance(nothing, tuple)
+    noise, unseen = error(mechanism.noise(90), 0.95), error(mechanism.counting.law, 0.9)
+    nothing, some = bar(SUM, (numbers(),)), bar(SUM, (numbers(beyond=10),))
     assert nothing[0] == 50_000 - noise
-    unseen = error(mechanism.counting.law, 0.9)
     assert nothing[1] == pytest.approx(50_000 + noise + LEAST_EXCESS * 90 * unseen, abs=1)
-    assert value_of(SUM, (), (numbers(),), mechanisms) == 50_000
-    assert value_of(SUM, (), (numbers(beyond=10),), mechanisms) == 50_000 + 315  # 10 · 0.35 · 90
-    some = interval_of(SUM, (numbers(beyond=10),), Noises(mechanisms, 0.95))
-    assert isinstance(some, tuple)
+    assert value(SUM, (numbers(),)) == 50_000
+    assert value(SUM, (numbers(beyond=10),)) == 50_000 + 315  # 10 · 0.35 · 90
     assert some[1] > nothing[1] + 10 * 0.75 * 90 - 1
     assert some[0] == nothing[0], "no row is far below 0"
-    both = interval_of(SUM, (numbers(beyond=10, below=1_000),), Noises(mechanisms, 0.95))
-    assert isinstance(both, tuple)
-    assert both[0] < some[0]
+    assert bar(SUM, (numbers(beyond=10, below=1_000),))[0] < some[0]
 
 
 def test_negative_values_are_the_mirror() -> None:
-    noises = Noises(made(), 0.95)
-    up = interval_of(SUM, (numbers(beyond=5),), noises)
-    down = interval_of(SUM, (numbers(within=0, below=1_000, far_below=5, total=-50_000),), noises)
-    assert isinstance(up, tuple)
-    assert isinstance(down, tuple)
-    assert down == (-up[1], -up[0])
-    mirrored = value_of(SUM, (), (numbers(within=0, below=1_000, far_below=9, total=-50_000),), made())
-    assert mirrored == -value_of(SUM, (), (numbers(beyond=9),), made())
+    up, mirrored = numbers(beyond=9), numbers(within=0, below=1_000, far_below=9, total=-50_000)
+    assert bar(SUM, (mirrored,)) == (-bar(SUM, (up,))[1], -bar(SUM, (up,))[0])
+    assert value(SUM, (mirrored,)) == -value(SUM, (up,))
 
 
 def test_a_steeper_tail_exceeds_less() -> None:
@@ -93,13 +94,11 @@ def test_a_steeper_tail_exceeds_less() -> None:
 
 @pytest.mark.parametrize("currency", ["rho", "epsilon"])
 def test_bars_widen_with_confidence(currency: Any) -> None:
-    mechanisms = made(currency)
     for column, row in ((SUM, (numbers(beyond=3),)), (MEAN, (numbers(beyond=3), 1_500))):
-        bars = [interval_of(column, row, Noises(mechanisms, level)) for level in (0.3, 0.6, 0.9, 0.99, 0.999999)]
-        widths = [high - low for low, high in bars]  # type: ignore[misc, union-attr]
+        bars = [bar(column, row, currency, level) for level in (0.3, 0.6, 0.9, 0.99, 0.999999)]
+        widths = [high - low for low, high in bars]
         assert widths == sorted(widths)
-        value = value_of(column, (), row, mechanisms)
-        assert bars[2][0] <= value <= bars[2][1]  # type: ignore[index, operator]
+        assert bars[2][0] <= value(column, row, currency) <= bars[2][1]
 
 
 def test_more_rows_beyond_than_within_are_no_answer() -> None:
@@ -120,10 +119,9 @@ def test_a_clamp_at_the_last_edge_hides_what_lies_beyond() -> None:
 
 
 def test_a_mean_of_next_to_nobody_may_be_anything_the_clamp_allows() -> None:
-    mechanisms = made()
     for count in (0, 1, -5):
-        low, high = interval_of(MEAN, (numbers(), count), Noises(mechanisms, 0.95))  # type: ignore[misc]
+        low, high = bar(MEAN, (numbers(), count))
         assert (low, high) == (-90 * 1.75, 90 * 1.75)
-        assert low <= value_of(MEAN, (), (numbers(), count), mechanisms) <= high  # type: ignore[operator]
-    low, high = interval_of(MEAN, (numbers(), 1_000), Noises(mechanisms, 0.95))  # type: ignore[misc]
+        assert low <= value(MEAN, (numbers(), count)) <= high
+    low, high = bar(MEAN, (numbers(), 1_000))
     assert 49 < low < 50 < high < 53

@@ -135,6 +135,16 @@ def test_the_clamp_lies_near_the_largest_values(currency: Any) -> None:
         assert all(one[0] <= one[1] for one in found)
 
 
+@pytest.mark.parametrize("currency", ["epsilon", "rho"])
+def test_no_clamp_lies_below_its_anchor(currency: Any) -> None:
+    """There a row would be counted twice: also where the price of a choice is so small that all edges weigh alike."""
+    rows, entropy = larger(weighed([3, -5, 90]).cells, len(AGES.edges)), SeededEntropy("below")
+    for epsilon in (F(1), F(1, 10**30)):
+        chosen = [mechanism(currency=currency)._choose(rows, 20, epsilon, 1, 0, entropy) for _ in range(60)]
+        assert min(chosen) >= 20
+        assert max(chosen) < len(AGES.edges)
+
+
 def test_more_rows_are_sought_for_less() -> None:
     assert widths.rows_at_anchor(F(1), 49) == 22  # 2 ln(49 / 0.001)
     assert widths.rows_at_anchor(F(1, 10), 49) == 216

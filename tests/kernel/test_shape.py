@@ -1,6 +1,7 @@
 """The shape of a release: what the gate makes fits, and nothing else does."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -128,3 +129,19 @@ def test_the_ledger_keeps_no_answer_of_another_shape(open_crowd: Open, monkeypat
     monkeypatch.setattr("sfumato.door.release", lambda plan, receipt, *_: Release(receipt.entry, ()))
     with pytest.raises(LedgerDamaged, match="entry 2 of the ledger would keep an answer of another shape"):
         session.ask(QUESTIONS[0], spend=0.5)
+
+
+def test_bounds_that_were_found_are_places_in_order_and_no_number_is_endless(made: Any) -> None:
+    paid, release = made("SELECT SUM(wealth) FROM people", sf.Budget(3))
+    (plan,), (((anchor, clamp, *rest),),) = paid.plans, release.values
+    edges = len(plan.releases[0].mechanism.edges)
+    for wrong in (
+        (clamp + 1, clamp, *rest),
+        (-1, clamp, *rest),
+        (anchor, edges, *rest),
+        (anchor, clamp, *rest[:-1]),
+        (anchor, clamp, *rest[:-1], 1 << 512),
+        (anchor, clamp, *rest[:-1], 0.5),
+    ):
+        assert not fits(replace(release, values=((wrong,),)), plan), wrong
+    assert fits(replace(release, values=(((anchor, clamp, *rest[:-1], -(1 << 500)),),)), plan)

@@ -707,6 +707,14 @@ PLANTED = (
         (FOUND,),
     ),
     Mutant(
+        "clamp-below-its-anchor",
+        "kernel/mechanisms/found_bounds.py",
+        "return max(first, law(epsilon, Fraction(FINE)).draw(scores, entropy))",
+        "return law(epsilon, Fraction(FINE)).draw(scores, entropy)",
+        "rows between them are counted twice, with noise for once",
+        (FOUND,),
+    ),
+    Mutant(
         "row-counted-on-both-sides-of-the-clamp",
         "kernel/mechanisms/found_bounds.py",
         "anchor + 1, clamp + 2])",

@@ -140,11 +140,8 @@ def interval_of(column: OutputColumn, row: tuple[Released, ...], noises: Noises)
 
 def _found_interval(column: FoundColumn, found: Found, row: Row, noises: Noises) -> Interval:
     """The noise, and what may have been clipped."""
-    noise, (below, above), cells = (
-        Noise(error(found.law, noises.confidence), deviation(found.law)),
-        found.clipped,
-        column.total.cells,
-    )
+    noise, cells = Noise(error(found.law, noises.confidence), deviation(found.law)), column.total.cells
+    below, above = found.clipped
     if isinstance(column, FoundSumColumn):
         return in_units(found.total - noise.error - below, cells), in_units(found.total + noise.error + above, cells)
     ends = [
