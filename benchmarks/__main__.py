@@ -25,11 +25,13 @@ TOPICS = (
     "geo",
     "local",
     "bounds",
+    "bars",
+    "learn",
     "real",
     "timing",
 )
-ON_REQUEST = ("large",)  # takes minutes and several GB of disk
-ALONE = ("real", "timing", "large")  # say nothing about speed, or take too long for rounds
+ON_REQUEST = ("large", "labs")  # takes minutes and several GB of disk; needs the packages of locks/labs.lock
+ALONE = ("bars", "learn", "real", "timing", "large", "labs")  # say nothing about speed, or take too long for rounds
 OURS = ("sfumato", "benchmarks", "tests")
 
 

@@ -1,4 +1,5 @@
-"""100 M rows in a directory of Parquet files: whether questions finish, in which time, in how much memory.
+"""100 M rows in a directory of Parquet files: whether questions finish, in which time, in how much memory; and
+classifiers on 10 M rows.
 
 Each measurement is a process of its own, so that its largest size is its own.
 """
@@ -12,10 +13,13 @@ from pathlib import Path
 
 import duckdb
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 import sfumato as sf
 from benchmarks.engine import COLUMNS, HOURS, INCOME, MAX_GROUPS, MAX_ROWS
+from benchmarks.learn import fitted
+from benchmarks.learn_tables import Data, census
 from benchmarks.measure import Report
 from benchmarks.people import BLOCK, block
 
@@ -23,6 +27,8 @@ ROWS = 100_000_000
 PERSONS = 9_000_000
 FILES = 20
 MOST_GIB = 24
+LEARNT = 10_000_000
+SLOWEST = {"Additive": 60, "Tree": 40}
 QUESTION = "SELECT education, marital, COUNT(*), SUM(income), AVG(hours) FROM people GROUP BY education, marital"
 RAW = f"SELECT education, marital, COUNT(*), SUM({INCOME}), AVG({HOURS}) FROM '{{}}/*.parquet' GROUP BY 1, 2"
 RAW_BY_PERSON = f"""
@@ -45,7 +51,39 @@ def run() -> list[Report]:
         report.add(f"unit {name}, ratio", seconds / plain, "× raw")
         report.add(f"unit {name}, largest size of the process", gib, "GiB", at_most=MOST_GIB)
         report.add(f"unit {name}, raw DuckDB, largest size", plain_gib, "GiB")
-    return [report]
+    return [learners(), report]
+
+
+def learners() -> Report:
+    """Rows of Adult, drawn again and again; fitting alone is timed, and what it has to read is a Parquet file."""
+    data, rows = census(), census_rows(Path(".benchmarks"))
+    report = Report(f"Classifiers on {LEARNT // 10**6} M rows of Adult in a Parquet file, pure ε = 1")
+    for kind, most in SLOWEST.items():
+        seconds, gib = _alone(_fitted, kind, data, rows)
+        report.add(f"{kind}, a fit", seconds, "s", at_most=most)
+        report.add(f"{kind}, largest size of the process", gib, "GiB", at_most=MOST_GIB)
+    return report
+
+
+def census_rows(folder: Path) -> Path:
+    """The file, made once."""
+    path = folder / f"adult_{LEARNT}.parquet"
+    if not path.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        part, train, writer = path.with_suffix(".part"), census().train, None
+        for number in range(LEARNT // BLOCK):
+            rows = train.sample(BLOCK, replace=True, random_state=number)
+            table = pa.Table.from_pandas(rows, preserve_index=False)
+            writer = writer or pq.ParquetWriter(part, table.schema)
+            writer.write_table(table)
+        assert writer is not None
+        writer.close()
+        part.rename(path)
+    return path
+
+
+def _fitted(kind: str, data: Data, rows: Path) -> float:
+    return float(fitted(kind, data, 1.0, rows=rows, expected_rows=LEARNT).seconds)
 
 
 def people(folder: Path) -> Path:

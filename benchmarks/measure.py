@@ -21,13 +21,12 @@ class Report:
     def add(
         self, what: str, value: float, unit: str, *, at_most: float | None = None, at_least: float | None = None
     ) -> None:
-        reached = None
-        target = ""
-        if at_most is not None:
-            reached, target = value <= at_most, f"≤ {at_most:g}"
+        held, targets = [], []
         if at_least is not None:
-            reached, target = value >= at_least, f"≥ {at_least:g}"
-        self.lines.append((what, f"{value:,.4g} {unit}".strip(), target, reached))
+            held, targets = [value >= at_least], [f"≥ {at_least:g}"]
+        if at_most is not None:
+            held, targets = [*held, value <= at_most], [*targets, f"≤ {at_most:g}"]
+        self.lines.append((what, f"{value:,.4g} {unit}".strip(), ", ".join(targets), all(held) if held else None))
 
     @property
     def missed(self) -> list[tuple[str, str, str]]:

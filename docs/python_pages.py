@@ -16,8 +16,9 @@ from docs.markdown import MADE, anchors, inline, joined, table
 from sfumato import errors
 from sfumato.answers.explain import Explanation, Step
 from sfumato.answers.recalled import Kept
+from sfumato.envelope import Envelope
 from sfumato.ledger.balance import Balance
-from sfumato.ledger.history import Charge
+from sfumato.ledger.history import Charge, Drawn
 from sfumato.ledger.terms import Amount
 
 OWN = "sfumato"  # the page of names that stand in the package itself
@@ -29,11 +30,13 @@ MADE_BY = {
     "Balance": "What `session.budget` is.",
     "Kept": "What `session.recall` gives where a question cannot be planned again.",
     "Charge": "One entry of `session.history()`.",
+    "Drawn": "One entry of `protected.draws()`.",
+    "Envelope": "What `session.envelope` returns.",
     "Explanation": "What `session.explain` returns.",
     "Step": "One of the `steps` of an explanation.",
     "Amount": "An amount of privacy, as `cost`, `spent`, `left` and `limit` give it.",
 }
-RETURNED = (Balance, Charge, Kept, Amount, Explanation, Step)
+RETURNED = (Balance, Charge, Drawn, Envelope, Kept, Amount, Explanation, Step)
 NAMES: dict[str, Any] = {name: getattr(sfumato, name) for name in sfumato.__all__}
 PACKAGES: dict[str, ModuleType] = {
     name: value for name, value in NAMES.items() if isinstance(value, ModuleType) and value is not errors

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import sfumato
+from docs import lab_wordings
 from sfumato import errors
 from sfumato.query.sql_instead import FUNCTIONS_INSTEAD, KINDS, PARTS
 from sfumato.query.sql_refusals import REASONS
@@ -27,6 +28,7 @@ TITLES = {
     "sfumato.schema.beside_wordings": "Lookups and further tables",
     "sfumato.kernel.wordings": "Mechanisms",
     "sfumato.ledger.wordings": "The ledger",
+    "sfumato.learn.wordings": "Learners",
     "sfumato.noise.wordings": "Noise",
     "sfumato.accounting.wordings": "Accounting",
     "sfumato.devices.wordings": "Devices",
@@ -34,11 +36,13 @@ TITLES = {
     "sfumato.geo.wordings": "Places",
     "sfumato.anonymise.wordings": "Anonymising",
     "sfumato.attacks.wordings": "Attacks",
+    **lab_wordings.TITLES,
     "sfumato.cli.wordings": "Commands",
 }
 # Arguments with which a wording reads naturally; `package.name` where two packages have the name. A wording that is not
 # listed gets some by the names of its parameters.
 SAMPLES: dict[str, tuple[Any, ...]] = {
+    **lab_wordings.SAMPLES,
     "not_a_number": ("spend", "'much'"),
     "not_finite": ("epsilon",),
     "not_positive": ("spend", "-1"),
@@ -54,6 +58,14 @@ SAMPLES: dict[str, tuple[Any, ...]] = {
     "bounds_reversed": ("90", "17"),
     "repeated_category": ("yes",),
     "groups_above_rows": (2, 5),
+    "not_of_kind": ("row", "id"),
+    "people_unknown": ("COUNT(DISTINCT card)",),
+    "keys_need_people": ("town",),
+    "each_above_rows": (2, 5),
+    "default_above": ("max_rows", 20, 10),
+    "cap_above_rows": ("max_groups", 5, 2),
+    "caps_without_rows": ("max_groups",),
+    "join_multiplies": (513, 60, 4096),
     "unit_column_declared": ("user_id",),
     "policy_missing": ("people.toml",),
     "policy_malformed": ("people.toml", "Expected '=' after a key (at line 3, column 9)"),

@@ -3,14 +3,15 @@
 It reads rows as dictionaries of Python values and follows the written meaning of the plan, not the SQL: NULL is `None`
 and NaN counts as NULL, logic is three-valued, arithmetic is in doubles, x/0 is NULL, a value is clamped to its lattice
 and rounded half to even, rows of undeclared groups or without a unit id are dropped, and a person is bounded as
-docs/proofs/contribution-bounding.md says. Which of too many groups a person keeps is an engine's own choice, so
-the caller says.
+docs/proofs/contribution-bounding.md says. Which of too many groups a person keeps, and from which of too many rows in
+cells on, is an engine's own choice, so the caller says.
 """
 
+import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
-from math import isfinite, isnan
+from math import floor, isfinite, isnan
 from typing import Any, assert_never
 
 from sfumato.plan.caps import Caps
@@ -20,6 +21,7 @@ from sfumato.plan.expressions import (
     Arithmetic,
     Call,
     Case,
+    Cells,
     Column,
     Comparison,
     Condition,
@@ -31,10 +33,13 @@ from sfumato.plan.expressions import (
     Not,
     Number,
     OneOf,
+    Pick,
     String,
+    UnitPart,
+    lines_of,
 )
 from sfumato.plan.lattice import Lattice
-from sfumato.plan.nodes import Aggregate, CentredSum, CountRows, CountValues, Key, ListedKey, Plan, RangeKey, Sum
+from sfumato.plan.nodes import Aggregate, CentredSum, CountRows, CountValues, Grid, ListedKey, Plan, RangeKey, Sum
 from sfumato.plan.sources import derive
 from sfumato.schema.columns import Date, Float
 from sfumato.schema.table import Schema
@@ -79,15 +84,32 @@ def group_number(plan: Plan, row: RowOfData, reader: "Reader") -> int | None:
     """The place of a row's group in the order of the declared keys."""
     number = 0
     for key in plan.keys:
-        place = _place(key, reader.value(key.expression, row))
+        place = cell_number(key, row, reader)
         if place is None:
             return None
-        number = number * len(key.values) + place
+        number = number * key.size + place
     return number
 
 
-def _place(key: Key, value: Value) -> int | None:
+def cell_number(cells: Cells, row: RowOfData, reader: "Reader") -> int | None:
+    """The place of a row's cell; of crossed lines that of the last runs fastest."""
+    number = 0
+    for line in lines_of(cells):
+        place = _place(line, reader.value(line.value if isinstance(line, Grid) else line.expression, row))
+        if place is None:
+            return None
+        number = number * line.size + place
+    return number
+
+
+def _place(key: Any, value: Value) -> int | None:
     match key:
+        case Grid(lower=lower, upper=upper, size=size):
+            if value is None:
+                return None
+            if abs(value - float((lower + upper) / 2)) < float((upper - lower) / 2):
+                return min(floor(abs(value - float(lower)) * float(1 / key.width)), size - 1)
+            return 0 if value < upper else size - 1
         case ListedKey(values=values):
             if isinstance(value, float):
                 value = int(value) if value.is_integer() else None
@@ -141,7 +163,7 @@ class Part:
                 return max(most * min(lattice.lower, 0), min(most * max(lattice.upper, 0), self.total))
             case CentredSum(lattice=lattice):
                 centred = self.total - lattice.centre * self.values
-                return centred if most is None or self.values <= most else _towards_zero(centred * most, self.values)
+                return centred if most is None else part_of_sum(centred, self.values, most)
             case _:
                 assert_never(aggregate)
 
@@ -164,6 +186,20 @@ def _most(person: Any, parts: dict[Any, list[Part]], caps: Caps) -> int:
     """What each of the person's groups may count."""
     own = [min(part[0].rows, caps.rows_per_group) for (who, _), part in parts.items() if who == person]
     return min(caps.rows_per_group, caps.rows // len(own)) if sum(own) > caps.rows else caps.rows_per_group
+
+
+def thinned(counts: Sequence[int], most: int, start: int) -> list[int]:
+    """Of a person's rows in cells `most` at equal distances; `start`, an engine's own choice, says where they begin."""
+    total = sum(counts)
+    if total <= most:
+        return list(counts)
+    taken = [(most * sum(counts[: i + 1]) + start) // total for i in range(len(counts))]
+    return [upto - before for upto, before in zip(taken, [0, *taken], strict=False)]
+
+
+def part_of_sum(total: int, count: int, most: int) -> int:
+    """What so many of the values add up to, if each is their mean."""
+    return total if count <= most else _towards_zero(total * most, count)
 
 
 def _towards_zero(number: int, divisor: int) -> int:
@@ -196,6 +232,12 @@ class Reader:
                     if self.truth(when, row) is True:
                         return _plain(self.value(then, row))
                 return None if otherwise is None else _plain(self.value(otherwise, row))
+            case Pick(cells=cells, numbers=numbers, missing=missing):
+                place = cell_number(cells, row, self)
+                return missing if place is None else numbers[place]
+            case UnitPart(salt=salt, parts=parts):
+                named = "|".join([str(salt), *self._named(row)])
+                return int(hashlib.md5(named.encode(), usedforsecurity=False).hexdigest()[:8], 16) % parts
             case Number(value=number):
                 return int(number) if number.denominator == 1 and abs(number) < 1 << 63 else float(number)
             case Negative(operand=operand):
@@ -205,6 +247,19 @@ class Reader:
                 return _arithmetic(operator, self._double(left, row), self._double(right, row))
             case _:
                 assert_never(node)
+
+    def _named(self, row: RowOfData) -> list[str]:
+        """Texts that name whose row this is: an id, or all columns, reals in whole numbers of 2^-20."""
+        if isinstance(self._schema.unit, Person):
+            return [_text(row[self._schema.unit.id])]
+        texts = []
+        for name in self._schema.visible:
+            found, declared = self.value(Column(name), row), self._schema.columns[name]
+            if isinstance(declared, Float) and found is not None:
+                steps = found * 2.0**20
+                found = round(steps) if isfinite(steps) and -(2**63) <= round(steps) < 2**63 else None
+            texts.append("" if found is None else _text(found))
+        return texts
 
     def _call(self, name: str, arguments: tuple[Expression, ...], row: RowOfData) -> Value:
         given = [_plain(self.value(argument, row)) for argument in arguments]

@@ -9,7 +9,7 @@ from typing import Any, assert_never
 import duckdb
 
 from sfumato.plan.expressions import Column
-from sfumato.plan.sources import Computed, Folded, Lookup, OnUnit, PerUnit, Rows, Source, derive, one_row_each
+from sfumato.plan.sources import Computed, Folded, Kept, Lookup, OnUnit, PerUnit, Rows, Source, derive, one_row_each
 from sfumato.schema.columns import Float, Int
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person
@@ -37,7 +37,7 @@ def rows_from(source: Source, schema: Schema, tables: Tables) -> list[Row]:
                 partners = [other for other in tables[table] if _equal(row[column], other[key])]
                 found += _together(row, _merged(partners), taken, only_matched)
             return found
-        case PerUnit(source=inner, where=where, columns=columns):
+        case PerUnit(source=inner, where=where, columns=columns, rows=most):
             assert isinstance(schema.unit, Person)
             reader = _reader(inner, schema)
             people: dict[Any, list[Row]] = {}
@@ -45,7 +45,7 @@ def rows_from(source: Source, schema: Schema, tables: Tables) -> list[Row]:
                 if row[schema.unit.id] is not None and (where is None or reader.truth(where, row) is True):
                     people.setdefault(row[schema.unit.id], []).append(row)
             return [
-                {schema.unit.id: person} | {each.name: _folded(each, reader, own, schema.unit) for each in columns}
+                {schema.unit.id: person} | {each.name: _folded(each, reader, own, most) for each in columns}
                 for person, own in people.items()
             ]
         case OnUnit(left=left, right=right, columns=taken, inner=only_matched):
@@ -53,18 +53,21 @@ def rows_from(source: Source, schema: Schema, tables: Tables) -> list[Row]:
             unit_id = schema.unit.id
             rows, others = rows_from(left, schema, tables), rows_from(right, schema, tables)
             if not one_row_each(left) and not one_row_each(right):
-                rows, others = _limited(rows, left, schema), _limited(others, right, schema)
+                rows = _limited(rows, left, source.left_rows, schema)
+                others = _limited(others, right, source.right_rows, schema)
             found = []
             for row in rows:
                 partners = [other for other in others if _equal(row[unit_id], other[unit_id])]
                 found += _together(row, partners, taken, only_matched)
             return found
+        case Kept(source=inner):
+            return rows_from(inner, schema, tables)
         case _:
             assert_never(source)
 
 
-def _limited(rows: list[Row], source: Source, schema: Schema) -> list[Row]:
-    """Of each person at most max_rows rows, those with the smallest hashes; which hash is DuckDB's matter."""
+def _limited(rows: list[Row], source: Source, most: int, schema: Schema) -> list[Row]:
+    """Of each person at most so many rows, those with the smallest hashes; which hash is DuckDB's matter."""
     assert isinstance(schema.unit, Person)
     unit_id, columns = schema.unit.id, derive(source, schema).columns
     kinds = [("VARCHAR", unit_id)]
@@ -74,9 +77,9 @@ def _limited(rows: list[Row], source: Source, schema: Schema) -> list[Row]:
     with duckdb.connect(":memory:") as connection:
         for person in {row[unit_id] for row in rows} - {None}:
             own = [row for row in rows if row[unit_id] == person]
-            if len(own) > schema.unit.max_rows:
+            if len(own) > most:
                 own.sort(key=lambda row: connection.execute(hashing, [row[name] for _, name in kinds]).fetchall())
-            kept += own[: schema.unit.max_rows]
+            kept += own[:most]
     return kept
 
 
@@ -124,17 +127,16 @@ def _computed(each: Computed, reader: Any, row: Row) -> Any:
             return value
 
 
-def _folded(each: Folded, reader: Any, rows: list[Row], unit: Person) -> Any:
+def _folded(each: Folded, reader: Any, rows: list[Row], most: int) -> Any:
     lattice, step = each.lattice, 2.0**each.lattice.exponent
     if each.how == "count":
-        return min(sum(reader.value(each.value, row) is not None for row in rows), unit.max_rows)
+        return min(sum(reader.value(each.value, row) is not None for row in rows), most)
     steps = [k for row in rows if (k := reader.on_lattice(each.value, lattice, row)) is not None]
     if not steps:
         return None
     match each.how:
         case "sum":
-            least, most = unit.max_rows * min(lattice.lower, 0), unit.max_rows * max(lattice.upper, 0)
-            whole = max(least, min(most, sum(steps)))
+            whole = max(most * min(lattice.lower, 0), min(most * max(lattice.upper, 0), sum(steps)))
         case "mean":
             return float(sum(steps)) / len(steps) * step
         case "least":

@@ -146,6 +146,7 @@ def test_exit_codes() -> None:
         "SfumatoError": 1,
         "UsageError": 2,
         "MissingExtra": 2,
+        "NotFittedError": 2,
         "Refused": 3,
         "RequestConflict": 3,
         "BudgetExceeded": 4,

@@ -1,4 +1,4 @@
-"""python -m tests.wheel FOLDER: the wheel in a folder, installed where nothing else is, answers a question."""
+"""python -m tests.wheel FOLDER: the wheel in a folder, installed where nothing else is, answers and starts a lab."""
 
 import subprocess
 import sys
@@ -33,7 +33,12 @@ def main(folder: Path) -> int:
         (root / "people.csv").write_text(PEOPLE)
         subprocess.run([python, "-c", ASKED], cwd=root, check=True)
         subprocess.run([python.with_name("sfumato"), "--version"], cwd=root, check=True)
-    print(f"{wheels[0].name} installs and answers.")
+        start = [python.with_name("sfumato"), "labs", "start", "2", "--lang", "ru", "--no-hand-out", "--output", "lab"]
+        subprocess.run(start, cwd=root, check=True, stdout=subprocess.DEVNULL)
+        if not (root / "lab" / "lab02.ipynb").is_file():
+            print("the wheel makes no notebook.", file=sys.stderr)
+            return 1
+    print(f"{wheels[0].name} installs, answers and starts a lab.")
     return 0
 
 

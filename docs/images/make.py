@@ -1,7 +1,7 @@
 """Draws the pictures of README, tutorials and the page on attacks: python docs/images/make.py
 
 ask.svg is what `sfumato ask` prints, attack.png what `sfumato attack` draws; answer.png and report.png are the page of
-the demo, seen by a browser (chromium).
+the demo, seen by a browser (chromium). lab.png is drawn by lab.py, which needs more packages.
 """
 
 import io

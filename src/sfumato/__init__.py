@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sfumato import accounting, anonymise, attacks, audit, datasets, errors, geo, local, noise
+    from sfumato import accounting, anonymise, attacks, audit, datasets, errors, geo, learn, local, noise
     from sfumato.answers.answer import Answer
     from sfumato.protected import Protected, protect
     from sfumato.protected import open_policy as open
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from sfumato.schema.columns import Category, Date, Float, Identifier, Int, Text
     from sfumato.schema.limits import Limits
     from sfumato.schema.others import Lookup, Table
-    from sfumato.schema.unit import Person, Row
+    from sfumato.schema.unit import Person, Row, UpTo
     from sfumato.session import Session
 
 __version__ = "0.1.0"
@@ -39,6 +39,7 @@ __all__ = [
     "Spend",
     "Table",
     "Text",
+    "UpTo",
     "accounting",
     "anonymise",
     "attacks",
@@ -46,6 +47,7 @@ __all__ = [
     "datasets",
     "errors",
     "geo",
+    "learn",
     "local",
     "noise",
     "open",
@@ -69,10 +71,11 @@ _HOMES = {
     "Spend": "sfumato.schema.budget",
     "Table": "sfumato.schema.others",
     "Text": "sfumato.schema.columns",
+    "UpTo": "sfumato.schema.unit",
     "open": "sfumato.protected",
     "protect": "sfumato.protected",
 }
-_MODULES = ("accounting", "anonymise", "attacks", "audit", "datasets", "errors", "geo", "local", "noise")
+_MODULES = ("accounting", "anonymise", "attacks", "audit", "datasets", "errors", "geo", "learn", "local", "noise")
 
 
 def __getattr__(name: str) -> Any:

@@ -3,9 +3,11 @@
 from dataclasses import dataclass
 
 from sfumato.engines.arrange import look_at_all
+from sfumato.engines.copies import Copies
 from sfumato.engines.protocol import Engine
 from sfumato.engines.sql.counting import emit
 from sfumato.engines.sql.dialect import Dialect
+from sfumato.engines.sql.sources import NOTHING_KEPT, Names
 from sfumato.engines.ticks import leaving_at_a_tick
 from sfumato.engines.wordings import broken_off
 from sfumato.errors import EngineFailed, SfumatoError, data_changed
@@ -13,7 +15,7 @@ from sfumato.kernel.certify import Certified
 from sfumato.kernel.entropy import Entropy
 from sfumato.kernel.gate import Receipt, Release, release
 from sfumato.ledger.ledger import Ledger, now
-from sfumato.ledger.payment import Draw, Payment, Stored
+from sfumato.ledger.payment import Draw, Payment, Sealed, Sealing, Stored
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,14 +31,19 @@ class Answered:
         return self.releases[0].entry
 
 
-def answer(ledger: Ledger, paid: Payment | Draw, engine: Engine, entropy: Entropy) -> Answered:
+def answer(
+    ledger: Ledger, paid: Payment | Draw, engine: Engine, entropy: Entropy, copies: Copies | None = None
+) -> Answered:
     """What was paid for: as it was kept, or drawn now.
 
     Claim: the engine runs only with a charge or draw on disk, which is never refunded; what is shown left the gate, at
     a tick, and was kept before. A failure of the engine is kept, so that it is not looked for twice. A look that was
     broken off is resumed for the same charge, because nothing was shown: three times, then it has failed.
     The state of the data is the one that the payment names; it is looked at in the slot, where nobody else asks.
+    `copies` are what the engine keeps from draw to draw; without, what a plan wants kept is dropped with the answer.
     """
+    if copies is not None and not copies.are_of(engine):
+        raise ValueError("copies are of another engine")
     stored = ledger.found(paid)
     if stored is not None:
         return Answered(stored.releases, stored.when, cached=True)
@@ -47,19 +54,30 @@ def answer(ledger: Ledger, paid: Payment | Draw, engine: Engine, entropy: Entrop
         if isinstance(bought, Stored):
             return Answered(bought.releases, bought.when, cached=True)
         with leaving_at_a_tick(shortest_ns=engine.shortest_tick):
-            return Answered(_drawn(ledger, paid, bought, engine, entropy), now(), cached=False)
+            kept = Copies(engine) if copies is None else copies
+            try:
+                return Answered(_drawn(ledger, paid, bought, engine, entropy, kept), now(), cached=False)
+            finally:
+                if copies is None:
+                    kept.close()
 
 
-def written(certified: Certified, dialect: Dialect) -> tuple[str, ...]:
-    """The SQL that an engine is told for a plan: all that it is ever told."""
-    return tuple(emit(counting, certified.schema, dialect) for counting in certified.countings)
+def sealed(ledger: Ledger, sealing: Sealing) -> Sealed:
+    """An envelope, charged now or before; nothing is looked at."""
+    return ledger.seal(sealing)
+
+
+def written(certified: Certified, dialect: Dialect, names: Names = NOTHING_KEPT) -> tuple[str, ...]:
+    """The SQL that an engine is told for a plan: all that it is ever told, but for sources that it is to keep."""
+    return tuple(emit(counting, certified.schema, dialect, names) for counting in certified.countings)
 
 
 def _drawn(
-    ledger: Ledger, paid: Payment | Draw, receipt: Receipt, engine: Engine, entropy: Entropy
+    ledger: Ledger, paid: Payment | Draw, receipt: Receipt, engine: Engine, entropy: Entropy, copies: Copies
 ) -> tuple[Release, ...]:
     try:
-        found = look_at_all(engine, [(plan.countings, written(plan, engine.dialect)) for plan in paid.plans])
+        names = copies.names(paid.plans, paid.version)
+        found = look_at_all(engine, [(plan.countings, written(plan, engine.dialect, names)) for plan in paid.plans])
         made = [release(plan, receipt, one, entropy) for plan, one in zip(paid.plans, found, strict=True)]
         return ledger.store(paid, made)
     except BaseException as error:  # noqa: BLE001 - raised below, or told in one text

@@ -2,7 +2,8 @@
 
 SfumatoError
 ├── UsageError              2  an argument, a policy file or an option is wrong
-│   └── MissingExtra        2  an optional package is not installed
+│   ├── MissingExtra        2  an optional package is not installed
+│   └── NotFittedError      2  a learner was asked before it has learnt anything
 ├── Refused                 3  the question cannot be answered privately, or not yet
 │   └── RequestConflict     3  a request id was used before for another question
 ├── BudgetExceeded          4  the question costs more than is left
@@ -41,6 +42,10 @@ class UsageError(SfumatoError, ValueError):
 
 
 class MissingExtra(UsageError):
+    pass
+
+
+class NotFittedError(UsageError):
     pass
 
 

@@ -8,10 +8,11 @@ from types import TracebackType
 from typing import Any, Self
 
 from sfumato.answers.repeat import named_sources, opening_policy, opening_table
+from sfumato.engines.duckdb.frames import column_of as column_of
 from sfumato.engines.open import open_engine
 from sfumato.engines.protocol import Engine
 from sfumato.errors import ledger_needed
-from sfumato.ledger.history import Charge, Line
+from sfumato.ledger.history import Charge, Drawn, Line
 from sfumato.ledger.ledger import Ledger
 from sfumato.schema.allow import FAMILIES, check_allowed
 from sfumato.schema.budget import Budget
@@ -52,6 +53,7 @@ def protect(
     tables: Mapping[str, Table] | None = None,
     version: str | None = None,
     allow: Sequence[str] | None = None,
+    expected_rows: int | None = None,
 ) -> Session:
     """A session on a file, a directory of Parquet files, or a pandas, Polars or Arrow table.
 
@@ -64,6 +66,8 @@ def protect(
 
     allow: the mechanisms that answers may be made with, of "additive", "keys", "ranks", "choice", "found_bounds" and
     "running"; all by default. What was answered before stays free.
+
+    expected_rows: about how many rows there are, if that is public: learners choose by it how deep they go.
 
     The ledger lies beside a file by default, `people.parquet` → `people.ledger`; a table in memory needs one named.
     """
@@ -83,6 +87,7 @@ def protect(
         {} if lookups is None else lookups,
         {} if tables is None else tables,
         allow=check_allowed(FAMILIES if allow is None else allow),
+        expected_rows=expected_rows,
     )
     place = as_path(ledger if path is None or ledger is not None else path.with_suffix(".ledger"), "ledger", LEDGER)
     anchored = None if anchor is None else as_path(anchor, "anchor", f"{LEDGER}.anchor")
@@ -100,6 +105,7 @@ def protect(
         tables=named_sources(tables),
         version=version,
         allow=None if allow is None else tuple(allow),
+        expected_rows=expected_rows,
     )
     engine = open_engine(source, schema, source_table=source_table, limits=limits, version=version)
     return _opened(engine, schema, budget, place, anchored, opening).session(analyst)
@@ -158,6 +164,10 @@ class Protected:
     def history(self) -> list[Charge]:
         """One entry per charge of every analyst, oldest first."""
         return self.ledger.history()
+
+    def draws(self) -> list[Drawn]:
+        """One entry per draw from an envelope, oldest first: what a learner's charge was used for."""
+        return self.ledger.draws()
 
     def entries(self) -> list[Line]:
         """One line per entry of the ledger: charges, answers and failures kept, and all changes of limits."""

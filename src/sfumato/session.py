@@ -4,32 +4,38 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from types import TracebackType
-from typing import Self, Unpack
+from typing import Protocol, Self, TypeVar, Unpack
 
-from sfumato.answers.answer import CONFIDENCE, Answer, check_confidence, finish
+from sfumato.answers.answer import Answer, check_confidence, finish
 from sfumato.answers.builder import Builder
+from sfumato.answers.clipped import Clipped
 from sfumato.answers.clipping_scan import Scan, check_points, public_range, scanned
+from sfumato.answers.columns import CONFIDENCE
 from sfumato.answers.explain import Explanation, explain
-from sfumato.answers.offers import cheaper, offered, smaller_errors
+from sfumato.answers.offers import smaller_errors
 from sfumato.answers.recalled import Kept, kept
 from sfumato.answers.repeat import Repeat
 from sfumato.answers.spending import error_of, spend_for
-from sfumato.door import answer, written
+from sfumato.door import answer, sealed, written
+from sfumato.engines.copies import Copies
 from sfumato.engines.protocol import Engine
 from sfumato.engines.sql.phrases import quoted
-from sfumato.errors import UsageError
+from sfumato.envelope import Envelope, check_purpose
+from sfumato.errors import UsageError, missing_argument
+from sfumato.kernel.cost import Cost
 from sfumato.kernel.entropy import SystemEntropy
 from sfumato.kernel.shape import fits
 from sfumato.ledger.balance import Balance
 from sfumato.ledger.history import Charge
 from sfumato.ledger.ledger import Ledger
-from sfumato.ledger.payment import Payment
-from sfumato.ledger.terms import Terms
+from sfumato.ledger.payment import Payment, Sealing
+from sfumato.ledger.terms import Amount, Terms
 from sfumato.ledger.typed import fraction
 from sfumato.plan.expressions import Column as NamedColumn
 from sfumato.query.bind_expressions import resolve
 from sfumato.query.capping import OWNERS, AskedCaps, CapsGiven
-from sfumato.query.planned import Prepared, planned_again, prepared
+from sfumato.query.planned import Planned, Prepared, planned_again, prepared
+from sfumato.query.wordings import delta_unused
 from sfumato.schema.budget import Budget, Spend
 from sfumato.schema.given import LONGEST_NAME, check_analyst, check_kind
 from sfumato.schema.numbers import GivenNumber
@@ -37,6 +43,17 @@ from sfumato.schema.table import Schema
 
 DEFAULT_ANALYST = "analyst"
 MOST_QUESTIONS = 1000
+
+
+Evaluation = TypeVar("Evaluation", covariant=True)
+
+
+class Evaluable(Protocol[Evaluation]):
+    """Whatever measures itself on the rows of a session."""
+
+    def evaluated_in(
+        self, session: "Session", *, spend: GivenNumber | Spend | None, confidence: float, fresh: bool
+    ) -> Evaluation: ...
 
 
 class Session:
@@ -73,7 +90,9 @@ class Session:
         """Answer a question: certify it, pay for it, then look.
 
         Of a person at most `max_rows` rows count, in at most `max_groups` groups, at most `max_rows_per_group` in each:
-        as the owner declared, or fewer here, for less noise. Other caps are another question.
+        as the owner declared, or fewer here, for less noise. Other caps are another question. With `clipped` a tenth of
+        the spend counts, in each group, rows whose values were clamped and people of whom something was cut off: notes
+        say how many, and error bars hold it as far as they say.
 
         Claim: nothing but the noisy release depends on the data; the charge is on disk before the engine runs and is
         never refunded. The same question again is free and identical, unless `fresh`; `request` makes a retry safe.
@@ -133,6 +152,7 @@ class Session:
                 after=one.after,
                 more=balance.more,
                 repeat=repeat,
+                clipping=one.draft.clipping,
             )
             for one in asked.planned
         ]
@@ -163,6 +183,7 @@ class Session:
                 when=stored.when,
                 cached=True,
                 after=one.after,
+                clipping=one.draft.clipping,
             )
             for one, release in zip(again, stored.releases, strict=True)
         ]
@@ -199,6 +220,67 @@ class Session:
         """How many more questions at this spend would be granted, counted in the ledger's own currency."""
         price = self._ledger.terms().price(Spend(spend).epsilon)
         return self._ledger.balance(self.analyst, price).more or 0
+
+    def envelope(
+        self,
+        purpose: str,
+        *,
+        spend: GivenNumber | Spend | None = None,
+        fresh: bool = False,
+        request: str | None = None,
+    ) -> Envelope:
+        """Pay for a purpose, of which plans are drawn afterwards: what a learner asks with.
+
+        Claim: one charge; the same purpose at the same spend on the same data is the same envelope, unless `fresh`, and
+        then whatever was drawn from it is free. What is left undrawn is lost.
+        """
+        wanted = _wanted(spend)
+        version, terms = self._engine.version(), self._ledger.terms()
+        sealing = Sealing(
+            check_purpose(purpose),
+            self.analyst,
+            wanted.epsilon,
+            terms.price(wanted.epsilon),
+            version,
+            fresh,
+            _request(request),
+        )
+        return Envelope(
+            self.schema,
+            self.analyst,
+            wanted.epsilon,
+            terms.cost(wanted.epsilon),
+            sealed(self._ledger, sealing),
+            self._ledger,
+            self._engine,
+            self._entropy,
+            Copies(self._engine),
+        )
+
+    def evaluate(
+        self,
+        model: Evaluable[Evaluation],
+        *,
+        spend: GivenNumber | Spend | None = None,
+        confidence: float = CONFIDENCE,
+        fresh: bool = False,
+    ) -> Evaluation:
+        """How good a fitted learner is on this table: a question of its own, with error bars.
+
+        Of a model that was fitted with `holdout`, on the people who were held out; else on everybody, which flatters.
+        """
+        check_confidence(confidence)
+        if not callable(getattr(model, "evaluated_in", None)):
+            raise UsageError("what is to be evaluated is no learner.", "E.g. session.evaluate(model, spend=0.1).")
+        return model.evaluated_in(self, spend=spend, confidence=confidence, fresh=fresh)
+
+    def price(self, spend: GivenNumber | Spend | None) -> Cost:
+        """What an envelope at this spend holds, in the currency of the ledger; touches neither data nor budget."""
+        return self._ledger.terms().price(_wanted(spend).epsilon)
+
+    def amount(self, spend: GivenNumber | Spend | None) -> Amount:
+        """The same in (ε, δ), as answers say it."""
+        return self._ledger.terms().cost(_wanted(spend).epsilon)
 
     def bounds(
         self, column: str, *, spend: GivenNumber | None = None, upper: GivenNumber | None = None, points: int = 150
@@ -257,7 +339,8 @@ class Session:
     ) -> float:
         (one,) = self._prepare(question, spend, caps).planned
         mechanisms = tuple(release.mechanism for release in one.certified.releases)
-        return error_of(one.columns, mechanisms, column, confidence)
+        clipped = None if one.draft.clipping is None else Clipped(one.certified, one.draft.clipping)
+        return error_of(one.columns, mechanisms, column, confidence, clipped)
 
     def _prepare(self, question: str, spend: GivenNumber | Spend | None, caps: AskedCaps = OWNERS) -> Prepared:
         return prepared([question], self.schema, self._ledger.terms, spend, caps)
@@ -269,29 +352,33 @@ class Session:
         (one,) = asked.planned
         cost = self._ledger.terms().cost(asked.spend, one.certified.cost.delta)
         told = ";\n".join(written(one.certified, self._dialect))
-        explained = explain(question, one.certified, one.columns, told, cost)
-        explained = replace(
-            explained, without_delta=self._without_delta(question, asked.spend, schema, caps, explained)
-        )
-        if caps.given():
-            return explained
-        fewer = cheaper(one.certified.plan)
-        others = [(own, prepared([question], schema, self._ledger.terms, spend, own).planned[0]) for own in fewer]
-        return replace(explained, cheaper=tuple(offered(explained, own, other) for own, other in others))
+        explained = explain(question, one.certified, one.columns, told, cost, one.draft.clipping)
+        return replace(explained, without_delta=self._without_delta(one, asked.spend, schema, caps))
 
-    def _without_delta(
-        self, question: str, spend: Fraction, schema: Schema, caps: AskedCaps, explained: Explanation
-    ) -> dict[str, float]:
+    def _without_delta(self, asked: Planned, spend: Fraction, schema: Schema, caps: AskedCaps) -> dict[str, float]:
         """Error bars of the same question at the same spend, if the budget had no delta: those that are smaller.
 
         Laplace noise is smaller for one question; many of them together cost less with Gaussian noise.
         """
         terms = self._ledger.terms()
-        if not terms.budget.delta or explained.keys:
+        if not terms.budget.delta or asked.certified.plan.open:
             return {}
         pure = Terms(Budget(terms.budget.epsilon))
-        (one,) = prepared([question], schema, lambda: pure, spend, caps).planned
-        return smaller_errors(explained, one)
+        if asked.draft.clipping is not None:
+            return {}
+        (one,) = prepared([asked.question], schema, lambda: pure, spend, caps).planned
+        errors = smaller_errors(asked.certified, one.certified, one.columns)
+        return {name: then for name, (_, then) in errors.items()}
+
+
+def _wanted(spend: GivenNumber | Spend | None) -> Spend:
+    """An envelope has nothing for discovering keys."""
+    if spend is None:
+        raise missing_argument("spend", "spend=0.5")
+    wanted = spend if isinstance(spend, Spend) else Spend(spend)
+    if wanted.delta is not None:
+        raise delta_unused()
+    return wanted
 
 
 def _request(request: str | None) -> str | None:

@@ -206,6 +206,7 @@ KERNEL_QUESTIONS = (
     "SELECT COUNT(*), SUM(x), MEDIAN(x), MODE(g), HISTOGRAM(x, 3), CDF(x, 4), SUM(wide) FROM t",
     "SELECT g, QUANTILE(x, 0.25), QUANTILE(x, 0.5), QUANTILE(x, 0.75), COUNT(DISTINCT x) FROM t GROUP BY g",
     "SELECT free, COUNT(*), MEDIAN(x) FROM t GROUP BY free",
+    "SELECT free FROM t GROUP BY free",
 )
 
 

@@ -1,11 +1,14 @@
 """Error bars of quantiles hold: at the ends, between close levels, beside ties."""
 
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
+import sfumato as sf
 from sfumato.answers.cells import bar
 from sfumato.kernel.mechanisms.protocol import CellCounts
 from sfumato.kernel.mechanisms.ranks import RankChoice
@@ -54,3 +57,22 @@ def test_bars_of_whole_noise_hold_at_large_prices() -> None:
         low, high = bar(mechanism, mechanism.choose(given, entropy), 0, 0.95)
         missed += not low <= 500 <= 520 < high
     assert missed <= 26  # 20 are expected at most; 38 before steps were thought of
+
+
+def test_a_round_number_that_many_share_is_told_as_it_is(tmp_path: Path) -> None:
+    """Ages are years in a column of reals, incomes thousands in cells of eight: no cell starts there."""
+    ages = [*[20.25] * 30, *[28.0] * 40, *[40.75] * 30]
+    table = pa.table({"age": ages, "income": [int(1000 * age) for age in ages]})
+    columns = {"age": sf.Float(0, 80), "income": sf.Int(0, 2_000_000)}
+    place = tmp_path / "one.ledger"
+    with sf.protect(table, unit=sf.Row(), columns=columns, budget=sf.Budget(1000), ledger=place) as session:
+        answer = session.ask("SELECT MEDIAN(age) AS a FROM data", spend=100)
+        assert answer.rows == [{"a": 28.0}]
+        ((low, high),) = answer.interval()[0].values()
+        assert 27.999 < low < 28 < high < 28.001
+        (row,) = session.ask("SELECT MEDIAN(income) AS i FROM data", spend=100).rows
+        assert row == {"i": 28_000}
+        assert type(row["i"]) is int
+        # Of what is computed, the start of its cell.
+        (row,) = session.ask("SELECT MEDIAN(age + 0) AS a FROM data", spend=100).rows
+        assert 27.999 < row["a"] < 28

@@ -1,6 +1,8 @@
 """An answer for people: text, notebook, page and picture, with cells of every kind."""
 
 import json
+import pickle
+from copy import copy, deepcopy
 from dataclasses import replace
 from typing import Any
 
@@ -239,7 +241,8 @@ def test_a_page_that_cannot_be_written_says_so(by_sex: Answer, tmp_path: Any) ->
 
 def test_no_name_and_no_key_runs_as_a_script(monkeypatch: pytest.MonkeyPatch) -> None:
     answer = made([{EVIL + "k": EVIL, EVIL: 3, "h": BINS}], [{EVIL: (1, 5), "h": [(0, 1)] * 3}], keys=(EVIL + "k",))
-    answer = replace(answer, question=f"SELECT '{EVIL}'", unit=EVIL, notes=(EVIL,), when=EVIL, cached=True)
+    evil = replace(answer._notes, hidden=(EVIL,))
+    answer = replace(answer, question=f"SELECT '{EVIL}'", unit=EVIL, _notes=evil, when=EVIL, cached=True)
     page = read(answer.to_html())
     runs_nothing_foreign(page)
     assert len(page.all("script")) == 4  # plotly.js, page.js and two figures
@@ -351,3 +354,14 @@ def test_what_is_no_number_is_not_drawn(cell: Any) -> None:
 def test_labels_are_shown_and_not_read() -> None:
     answer = made([{"k": EVIL, "h": BINS}, {"k": "b", "h": BINS}], [{"h": None}] * 2, keys=("k",))
     assert "<" not in answer.plot().data[2].name
+
+
+@pytest.mark.parametrize("looked_at", [False, True])
+@pytest.mark.parametrize("again", [copy, deepcopy, lambda one: pickle.loads(pickle.dumps(one))])  # noqa: S301
+def test_an_answer_is_copied_and_pickled_with_its_notes(again: Any, looked_at: bool, by_sex: Answer) -> None:
+    notes = by_sex.notes if looked_at else None
+    other = again(by_sex)
+    assert other == by_sex
+    assert other.notes == (notes or by_sex.notes) != ()
+    assert other.to_dict() == by_sex.to_dict()
+    assert deepcopy(other).notes == other.notes

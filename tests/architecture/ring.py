@@ -47,14 +47,14 @@ PROMISED: Mapping[Part, Promise] = MappingProxyType(
         ),
         "language": Promise(
             "The counting language",
-            "two hours and ten minutes",
-            130,
+            "two hours and twenty minutes",
+            140,
             "one unit moves the integers of a plan by at most what was certified, and no row can make a question fail",
         ),
         "tables": Promise(
             "Declarations and tables",
-            "an hour",
-            60,
+            "an hour and five minutes",
+            65,
             "who is protected is who was declared, and what a cell says depends on that cell alone",
         ),
         "mechanism": Promise(
@@ -197,8 +197,14 @@ RING = (
     Trusted("plan/work.py", "language", 8, "Is every copy in the SQL counted, and every character that one row pays?"),
     Trusted("plan/kinds.py", "language", 3, "Is what an engine takes for a number one?"),
     Trusted("plan/lattice.py", "language", 3, "Are lattice bounds rounded outward and below 2³¹?"),
-    Trusted("plan/sources.py", "language", 13, "Does every source keep the person? When is a row a person?"),
+    Trusted("plan/sources.py", "language", 14, "Does every source keep the person? When is a row a person?"),
     Trusted("plan/caps.py", "language", 2, "Is L2² the largest that so many rows in so many groups can make?"),
+    Trusted(
+        "kernel/ceilings.py",
+        "language",
+        4,
+        "Does every part of a source keep to what the owner allows of its tables? How many rows may a join make?",
+    ),
     Trusted("plan/counting.py", "language", 5, "Do all countings of a plan have its rows, caps and salt?"),
     Trusted(
         "engines/sql/counting.py",
@@ -234,9 +240,15 @@ RING = (
     Trusted(
         "engines/sql/sources.py", "language", 10, "Is every row of a source one person's? How many may a join make?"
     ),
-    Trusted("engines/arrange.py", "language", 6, "Is every group there, and every integer in its own place?"),
+    Trusted(
+        "engines/copies.py",
+        "language",
+        4,
+        "Is a copy dropped when the data change, and is what reads it written for its source?",
+    ),
+    Trusted("engines/arrange.py", "language", 7, "Is every group there, and every integer in its own place?"),
     # ---- what is declared, and what a cell says
-    Trusted("schema/unit.py", "tables", 3, "Who is protected, and is every bound a whole number in its range?"),
+    Trusted("schema/unit.py", "tables", 6, "Who is protected, and is every bound a whole number in its range?"),
     Trusted(
         "schema/columns.py",
         "tables",
@@ -244,13 +256,13 @@ RING = (
         "How long may a text be if nobody says so? Are bounds in order, and listed values different?",
     ),
     Trusted("schema/allow.py", "tables", 1, "Is a mechanism that was not named switched off?"),
-    Trusted("schema/table.py", "tables", 4, "Can the unit's id be an ordinary column? Are names told apart?"),
+    Trusted("schema/table.py", "tables", 5, "Can the unit's id be an ordinary column? Are names told apart?"),
     Trusted("schema/budget.py", "tables", 2, "Is every budget positive, and every spend large enough to be counted?"),
     Trusted("schema/numbers.py", "tables", 3, "Is a number the one that was typed?"),
     Trusted(
         "schema/policy.py",
         "tables",
-        8,
+        9,
         "Do unit, budget and ledger come from the file as it says, and is every other word refused?",
     ),
     Trusted(
@@ -289,6 +301,7 @@ RING = (
         "kernel/mechanisms/choice.py", "mechanism", 14, "Is the rate ε/2Δ, and ε/Δ only when all scores move alike?"
     ),
     Trusted("kernel/mechanisms/keys.py", "mechanism", 15, "Is every probability of a key exact and rounded down?"),
+    Trusted("kernel/mechanisms/weighted_keys.py", "mechanism", 8, "Is every bound of a tail on the safe side?"),
     Trusted(
         "kernel/mechanisms/ranks.py",
         "mechanism",
@@ -307,12 +320,25 @@ RING = (
         8,
         "Does a further row move no other, and no piece of a line share one?",
     ),
+    Trusted(
+        "kernel/mechanisms/splits.py",
+        "mechanism",
+        6,
+        "How far does one row move a score, and which way? Is every score a whole number, whatever the counts are?",
+    ),
     Trusted("kernel/mechanisms/running.py", "mechanism", 6, "Is the norm that of the largest column?"),
     Trusted(
         "kernel/mechanisms/found_bounds.py",
         "mechanism",
         10,
         "Does a row move every score and one count by one at most, and is the sum clamped to the edge that was chosen?",
+    ),
+    Trusted(
+        "kernel/mechanisms/found_ends.py",
+        "mechanism",
+        12,
+        "Is `kernel.lines` ever told of the rows? Is a row counted once, whatever the cuts are, and is no cell worth "
+        "more than the noise is for?",
     ),
 )
 
@@ -321,7 +347,9 @@ NOT_TRUSTED: Mapping[str, str] = MappingProxyType(
     {
         "errors.py": "texts, made of what they are given",
         "visible.py": "control characters made visible in texts",
+        "plan/walk.py": "what the planner and messages look up in an expression; nothing of the ring asks it",
         "kernel/widths.py": "accuracy alone: whatever it says, it is made safe before it is used",
+        "kernel/lines.py": "accuracy alone: it is told places that were released, and made safe like widths",
         "kernel/wordings.py": "texts",
         "kernel/shape.py": "the shape of a kept answer, compared before it is read: else an error in other words",
         "ledger/balance.py": "what is left, for people; `ledger/admission.py` decides",
@@ -347,6 +375,7 @@ NOT_TRUSTED: Mapping[str, str] = MappingProxyType(
 
 # Not trusted, and covered all the same: the gate for the analyst's text, and all of the kernel and the ledger.
 COVERED_BESIDES = (
+    "kernel/lines.py",
     "kernel/widths.py",
     "kernel/wordings.py",
     "kernel/shape.py",

@@ -76,9 +76,13 @@ def called(nodes: Iterable[ast.AST]) -> Iterator[str]:
                 yield function.id
 
 
+# What students read and write: cells with placeholders, checks and wrong answers. labs/source.py alone loads it.
+TAUGHT = "labs/content/"
+
+
 @cache
 def sources() -> tuple[Source, ...]:
-    paths = sorted(PACKAGE.rglob("*.py"))
+    paths = [path for path in sorted(PACKAGE.rglob("*.py")) if TAUGHT not in path.as_posix()]
     return tuple(Source(path.relative_to(PACKAGE).as_posix(), path.read_text(encoding="utf-8")) for path in paths)
 
 

@@ -75,7 +75,8 @@ def test_a_part_promises_in_words_what_it_promises_in_minutes() -> None:
     words = {
         "three quarters of an hour": 45,
         "an hour": 60,
-        "two hours and ten minutes": 130,
+        "an hour and five minutes": 65,
+        "two hours and twenty minutes": 140,
         "twenty minutes": 20,
         "twenty minutes each at most": 20,
     }

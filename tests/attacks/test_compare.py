@@ -35,8 +35,10 @@ def test_every_method_is_measured(found: Comparison) -> None:
         "rotation",
         "differential privacy",
         "differential privacy",
+        "a private model",
+        "a private model",
     ]
-    assert [line.level for line in found.lines[-2:]] == ["epsilon = 0.5", "epsilon = 5"]
+    assert [line.level for line in found.lines[-4:-2]] == ["epsilon = 0.5", "epsilon = 5"]
     assert found.people == 700
 
 
@@ -62,12 +64,19 @@ def test_a_rotation_is_turned_back(found: Comparison) -> None:
 
 
 def test_differential_privacy_holds_and_gets_better_with_epsilon(found: Comparison) -> None:
-    for line in found.lines[-2:]:
+    for line in found.lines[-4:]:
         assert line.broken_by == []
         for result in (line.linking, line.secret, line.value):
             assert result.success <= result.bound
-    assert found.lines[-1].query_error < 0.25
-    assert found.lines[-1].query_error < found.lines[4].query_error
+    assert found.lines[-3].query_error < 0.25
+    assert found.lines[-3].query_error < found.lines[4].query_error
+
+
+def test_a_model_answers_no_counts_and_tells_what_holds_for_groups(found: Comparison) -> None:
+    for line, row in zip(found.lines[-2:], found.table()[-2:], strict=True):
+        assert line.query_error is None
+        assert row[2:4] == ["no counts", "no records"]
+    assert found.lines[-1].secret.success > found.lines[-1].secret.chance, "at epsilon 5"
 
 
 def test_it_is_shown_as_table_markdown_and_page(found: Comparison) -> None:

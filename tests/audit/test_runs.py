@@ -4,6 +4,7 @@
 """
 
 import json
+import math
 from fractions import Fraction
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 
 import sfumato.geo as geo
 import sfumato.noise as noise
-from sfumato.audit import positions, runs, trustless, twins
+from sfumato.audit import learners, positions, runs, trustless, twins
 from sfumato.audit.catalogue import AGGREGATES, MECHANISMS, aggregates
 from sfumato.audit.channels import every_channel
 from sfumato.audit.replay import QUESTIONS, every_question
@@ -33,16 +34,20 @@ KINDS = (
     "gaussian",
     "key_selection",
     "SUM(x), unit person, pure",
+    "COUNT(*), unit up to 2 rows, zCDP",
+    "people above a cap, unit person, pure",
     "AVG(x), its sum, unit row, zCDP",
     "HISTOGRAM(x, 2), unit person, zCDP",
     "CDF(x, 40), unit row, pure",
     "discovered keys, unit person, zCDP",
+    "discovered keys, by weights",
     "local rr",
     "local laplace",
     "local rappor, one report",
     "geo planar geometric, one step apart",
 )
 LESS_NOISE = " with 0.9 of the noise"
+LEARNERS = {subject.name: subject for subject in (*learners.subjects(), *learners.twins())}
 OTHER_MISTAKES = [name for name in TWINS if not name.endswith(LESS_NOISE)]
 
 
@@ -57,13 +62,15 @@ def test_the_command_leaves_nothing_out() -> None:
     """Each subject, each channel, each question; and a twin for each, and the other mistakes."""
     names = [name for name, _ in runs.tasks()]
     assert names[: len(SUBJECTS)] == list(SUBJECTS)
+    assert names[len(SUBJECTS) :][:2] == ["learn.tree, a lone person more", "learn.additive, a lone person more"]
     assert names.count("bits and time") == len(list(every_channel()))
     assert names.count("replay") == len(list(every_question()))
     planted = [name for name, _ in runs.twin_tasks()]
     assert planted[: len(TWINS)] == list(TWINS)
     assert {f"{name}{LESS_NOISE}" for name in SUBJECTS} == TWINS.keys() - set(OTHER_MISTAKES)
-    assert planted[len(TWINS) :] == ["bits, time, replay"] * len(list(twins.channels()))
-    assert len(OTHER_MISTAKES) >= 11
+    assert planted[len(TWINS) :][:2] == [subject.name for subject in learners.twins()]
+    assert planted[len(TWINS) + 2 :] == ["bits, time, replay"] * len(list(twins.channels()))
+    assert len(OTHER_MISTAKES) >= 14
 
 
 def test_every_mechanism_and_every_aggregate_is_audited() -> None:
@@ -113,6 +120,14 @@ def test_bits_time_and_replay_hold(check: Any) -> None:
 def test_a_twin_is_flagged(name: str) -> None:
     [finding] = runs._worse(TWINS[name])
     assert finding.violated, str(finding)
+
+
+@pytest.mark.parametrize("name", few(LEARNERS, lambda name: "tree" in name))
+def test_a_model_gives_its_people_away_as_little_as_its_price_says(name: str) -> None:
+    """Within tanh(ε/2), and far beyond it where a learner draws what nobody paid for."""
+    finding = runs.membership(LEARNERS[name])
+    assert finding.claimed == pytest.approx(math.tanh(float(LEARNERS[name].price) / 2))
+    assert finding.violated == ("thirty times" in name), str(finding)
 
 
 @pytest.mark.parametrize("check", list(twins.channels()))

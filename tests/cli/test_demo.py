@@ -96,6 +96,17 @@ def test_a_day_of_places(summary: dict[str, Any]) -> None:
     assert "left" in found["refusal"]
 
 
+def test_a_model_of_everybody(summary: dict[str, Any]) -> None:
+    found = summary["model"]
+    assert (found["target"], found["epsilon"], found["draws"]) == ("marital_status", 0.5, 3)
+    assert 1 <= len(found["leaves"]) <= 4
+    assert all(0 < leaf["share"] <= 1 for leaf in found["leaves"])
+    assert 0 < found["most_common"] < 1
+    if found["accuracy"] is not None:
+        assert found["low"] <= found["accuracy"] <= found["high"]
+    assert not any("fitted on among them" in note for note in found["notes"]), "people were put aside"
+
+
 def test_private_totals_do_not(summary: dict[str, Any]) -> None:
     attack, salary = summary["private"]["attack"], summary["differencing"]["pair"]["victim"]["income"]
     errors = [abs(estimate - salary) for estimate in attack["estimates"]]

@@ -11,10 +11,26 @@ import pyarrow as pa
 
 from sfumato.kernel.cost import Cost
 from sfumato.plan.counting import Counting, countings
-from sfumato.plan.expressions import Call, Column, Expression, Number, String
+from sfumato.plan.expressions import Call, Column, Expression, Number, Pick, String, UnitPart
 from sfumato.plan.functions import FUNCTIONS, TRUNCATIONS, UNITS
 from sfumato.plan.lattice import Lattice
-from sfumato.plan.nodes import Aggregate, CentredSum, CountValues, Measure, Plan, RangeKey, Sum
+from sfumato.plan.nodes import (
+    Aggregate,
+    CellSum,
+    CentredSum,
+    Choose,
+    CountValues,
+    Cross,
+    Gap,
+    Grid,
+    Histogram,
+    ListedKey,
+    Measure,
+    Plan,
+    Question,
+    RangeKey,
+    Sum,
+)
 from sfumato.query.allocate import allocate
 from sfumato.query.bind import bind
 from sfumato.query.rewrite import rewrite
@@ -64,6 +80,30 @@ WIDE = Lattice.covering(Fraction(-(10**90)), Fraction(10**90), whole=False)
 OF_KIND = {"number": ("wide", "whole"), "text": ("note",), "date": ("seen",)}
 
 
+CELLS = (
+    Grid(Column("wide"), Fraction(-1), Fraction(10) ** 99, 3),
+    Grid(Column("whole"), Fraction(-5), Fraction(5), 3),
+    RangeKey(Column("whole"), 2**63 - 3, 2**63 - 1),
+    RangeKey(Column("whole"), -(2**63), -(2**63) + 2),
+    RangeKey(Call("FLOOR", (Column("wide"),)), -1, 1),
+    ListedKey(Column("kind"), ("a", "b", "c")),
+    ListedKey(Column("whole"), (-1, 0, 2**53 + 1)),
+    ListedKey(Column("note"), ("", "'", "1e400")),
+)
+PICKED = (
+    *(Pick(cells, (-(2**53), 7, 2**53)) for cells in CELLS),
+    *(UnitPart(2**63 - 1, parts) for parts in (1, 65536)),
+)
+CROSSED = Cross(CELLS[:4])
+NUMBERED = (
+    Histogram(CROSSED),
+    CellSum(CROSSED, Column("wide"), WIDE),
+    CellSum(CELLS[0], PICKED[2], Lattice(-4, 7, -1)),
+    Choose(CELLS, CELLS[5], tuple(Question(place, (0, 1, 2)) for place in range(len(CELLS)))),
+    Choose((CROSSED,), None, (Gap(0, (1,) * 81),), "gap"),
+)
+
+
 def rows() -> list[dict[str, Any]]:
     """As many as the longest list; the others begin again."""
     return [
@@ -88,6 +128,8 @@ def tables(*, alone: bool) -> Iterator[pa.Table]:
 def plans(schema: Schema) -> dict[str, list[Plan]]:
     """By what they are about, so that a failure tells it."""
     found = {name: [_plan(schema, *_calls(name))] for name in FUNCTIONS}
+    found["picked"] = [_plan(schema, *PICKED)]
+    found["cells"] = list(countings(Plan("people", schema.unit, None, (), tuple(map(_measure, NUMBERED)))))  # type: ignore[arg-type]
     found |= {question: _countings(question, schema) for question in QUESTIONS}
     for value in (Column("whole"), Call("FLOOR", (Column("wide"),))):
         key = RangeKey(value, -3, 3)
@@ -112,8 +154,11 @@ def _plan(schema: Schema, *values: Expression) -> Plan:
         aggregates.append(CountValues(value))
         if not isinstance(value, Call) or FUNCTIONS[value.name].gives == "number":
             aggregates += [Sum(value, Lattice(-4, 7, -1)), CentredSum(value, WIDE)]
-    measures = tuple(Measure(aggregate, "laplace", Fraction(1)) for aggregate in aggregates)
-    return Plan("people", schema.unit, None, (), measures)
+    return Plan("people", schema.unit, None, (), tuple(map(_measure, aggregates)))
+
+
+def _measure(aggregate: Aggregate) -> Measure:
+    return Measure(aggregate, "laplace", Fraction(1))
 
 
 def _countings(question: str, schema: Schema) -> list[Counting]:

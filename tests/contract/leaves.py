@@ -6,13 +6,15 @@ from fractions import Fraction
 
 import pyarrow as pa
 
-from sfumato.plan.expressions import Case, Column, Expression, Matches, Number, String
+from sfumato.plan.expressions import Case, Column, Expression, Matches, Number, Pick, String, UnitPart
 from sfumato.plan.lattice import Lattice
 from sfumato.plan.nodes import (
     Aggregate,
     CentredSum,
     CountRows,
     CountValues,
+    Cross,
+    Grid,
     Key,
     ListedKey,
     Measure,
@@ -63,7 +65,7 @@ TABLE = pa.table(
         "whole": pa.array([1, -7, 3, 0, 12, None, 2, 7, -1, 5, 5, 5, 0, 4, -5, 10, 9, 3], pa.int64()),
         "note": pa.array(NOTES, pa.string()),
         "seen": pa.array(DAYS * 3, pa.date32()),
-        "kind": pa.array(["it's", "b", '"', "undeclared", None, "it's"] * 3, pa.string()),
+        "kind": pa.array(["it's", "b", '"', "other", None, "it's"] * 3, pa.string()),
     }
 )
 PATTERNS = ("a\\%", "a_b", "%\\%", "a%", "%b", "_", "", "\\")
@@ -108,6 +110,21 @@ KEYS: tuple[tuple[Key, ...], ...] = (
 UNITS = (Row(), Person("who", 100, 100), Person("who", 4, 4))
 
 
+REAL = Grid(Column("real"), Fraction(-3), Fraction(5), 4)
+KIND, WHOLE = ListedKey(Column("kind"), ("it's", "b", '"')), RangeKey(Column("whole"), -5, 10)
+PICKED = (
+    Pick(REAL, (7, -3, 0, 5)),
+    Pick(KIND, (1, 2, 4)),
+    Pick(KIND, (1, 2, 4), -9),
+    Pick(WHOLE, tuple(range(-8, 8))),
+    Pick(Cross((REAL, KIND)), tuple(range(12)), 12),
+    Pick(RangeKey(Column("real"), -2, 2, Fraction(1, 2)), (2**31, -(2**40), 3, 2**53, -(2**53))),
+    UnitPart(0, 5),
+    UnitPart(2**63 - 1, 65536),
+    UnitPart(1, 1),
+)
+
+
 def value(text: str) -> Expression:
     return bind_value(parse(f"SELECT SUM({text}) FROM people").selected[0].call.value, SCHEMA)
 
@@ -122,6 +139,9 @@ def aggregates() -> Iterator[Aggregate]:
     for text in NUMBERS:
         yield Sum(value(text), Lattice(-80, 90, -1))
         yield CountValues(value(text))
+    for picked in PICKED:
+        yield Sum(picked, Lattice(-(2**20), 2**20, 0))
+        yield CountValues(picked)
     yield CentredSum(Column("real"), Lattice(-4, 9, -1))
     yield CentredSum(Column("whole"), Lattice(-5, 10, 0))
     for kind in ("like", "starts", "ends", "contains"):

@@ -24,11 +24,25 @@ from sfumato.plan.expressions import (
     Not,
     Number,
     OneOf,
+    Pick,
     String,
+    UnitPart,
 )
 from sfumato.plan.functions import FUNCTIONS, TRUNCATIONS, UNITS
 from sfumato.plan.lattice import Lattice
-from sfumato.plan.nodes import CentredSum, CountRows, CountValues, Key, ListedKey, Measure, Plan, RangeKey, Sum
+from sfumato.plan.nodes import (
+    CentredSum,
+    CountRows,
+    CountValues,
+    Cross,
+    Grid,
+    Key,
+    ListedKey,
+    Measure,
+    Plan,
+    RangeKey,
+    Sum,
+)
 from sfumato.query.bind_expressions import bind_value
 from sfumato.query.bind_keys import bind_key
 from sfumato.query.sql import parse
@@ -138,9 +152,28 @@ textual: st.SearchStrategy[Expression] = st.recursive(
     lambda inner: st.one_of(calls("text", plain_numbers, inner, plain_dates), cases(inner, tests)),
     max_leaves=3,
 )
+PLACES = (
+    ListedKey(Column("kind"), AWKWARD[:9]),
+    ListedKey(Column("code"), NUMBERED),
+    RangeKey(Column("small"), -2, 3),
+    RangeKey(Column("free"), 2**62, 2**62 + 2),
+    Grid(Column("large"), Fraction(-(10**6)), Fraction(10**12), 5),
+)
+
+
+@st.composite
+def picks(draw: st.DrawFn, inner: st.SearchStrategy[Expression]) -> Pick:
+    grids = st.builds(lambda value, size: Grid(value, Fraction(-7), Fraction(9), size), inner, st.integers(1, 6))
+    lines = draw(st.lists(st.one_of(st.sampled_from(PLACES), grids), min_size=1, max_size=2))
+    cells = lines[0] if len(lines) == 1 else Cross(tuple(lines))
+    numbers = [(7919 * place) % 41 - 20 for place in range(cells.size)]
+    return Pick(cells, tuple(numbers), draw(st.sampled_from([None, 0, -(2**53)])))
+
+
 numeric: st.SearchStrategy[Expression] = st.recursive(
-    plain_numbers,
+    st.one_of(plain_numbers, st.builds(UnitPart, st.integers(0, 9), st.integers(1, 9))),
     lambda inner: st.one_of(
+        picks(inner),
         st.builds(Negative, inner),
         st.builds(Arithmetic, st.sampled_from(["+", "-", "*", "/"]), inner, inner),
         calls("number", inner, textual, dates),

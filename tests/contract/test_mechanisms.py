@@ -54,6 +54,6 @@ def test_every_class_of_the_kernel_that_draws_has_a_contract() -> None:
             if inspect.isclass(kind) and hasattr(kind, "draw") and kind.__module__.startswith("sfumato.kernel"):
                 drawing.add(name)
     assert {"DiscreteLaplace", "DiscreteGaussian", "Exponential", "PermuteAndFlip", "KeySelection"} <= drawing
-    # Mechanism is the shape of them all. A sum whose bounds are found has seven outputs: its law is in the audit and in
-    # tests/kernel/test_found_bounds.py.
-    assert drawing - SPECS.keys() == {"BoundedSum", "Mechanism"}
+    # Mechanism is the shape of them all. What finds bounds or ends first has many outputs, and a choice among questions
+    # looks at tables: their laws are in the audit and in tests/kernel/test_{found_bounds,found_ends,splits}.py.
+    assert drawing - SPECS.keys() == {"BoundedSum", "FoundEnds", "QuestionChoice", "Mechanism"}

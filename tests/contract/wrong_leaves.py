@@ -26,9 +26,22 @@ def wrong(right: Dialect) -> dict[str, Dialect]:
     def kept(value: str, listed: Sequence[str]) -> str:
         return f"COALESCE({right.position(value, listed)}, 0)"
 
+    def unsalted(names: Sequence[str], parts: int) -> str:
+        return right.part_of(names[1:], parts)
+
     return {
-        "a cast that truncates": changed(right, to_big=lambda real: right.to_big(truncated(real))),
-        "a cast with halves away from 0": changed(right, to_big=lambda real: right.to_big(right.half_away(real))),
+        "a list that begins with 1": changed(
+            right, element=lambda numbers, place: right.element((*numbers, 0), f"({place} + 1)")
+        ),
+        "a list from its end": changed(
+            right, element=lambda numbers, place: right.element(numbers, f"({len(numbers) - 1} - {place})")
+        ),
+        "parts of units without a salt": changed(right, part_of=unsalted),
+        "parts of units that begin with 1": changed(
+            right, part_of=lambda names, parts: f"({right.part_of(names, parts)} + 1)"
+        ),
+        "a cast that truncates": changed(right, small=lambda real: right.small(truncated(real))),
+        "a cast with halves away from 0": changed(right, small=lambda real: right.small(right.half_away(real))),
         "ROUND with halves to even": changed(right, half_away=lambda real: right.to_double(right.to_big(real))),
         "ROUND that cuts off": changed(right, half_away=truncated),
         "NaN is infinite": changed(right, INFINITY=right.NAN),

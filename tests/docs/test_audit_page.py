@@ -8,7 +8,7 @@ from pathlib import Path
 
 from docs.audit import END, PAGE, START, table
 
-from sfumato.audit import trustless
+from sfumato.audit import learners, trustless
 from sfumato.audit.catalogue import MECHANISMS, aggregates
 from sfumato.audit.runs import by_law
 from sfumato.audit.twins import subjects
@@ -23,6 +23,8 @@ def test_the_table_names_every_mechanism_aggregate_and_twin_and_none_escaped() -
     own, _, planted = measured.partition("planted violations flagged")
     assert all(f"| {subject.name} |" in own for subject in (*MECHANISMS, *aggregates(), *trustless.subjects()))
     assert all(f"| {subject.name} |" in planted for subject in subjects())
+    assert all(f"| {subject.name} | membership |" in own for subject in learners.subjects())
+    assert all(f"| {subject.name} | membership |" in planted for subject in learners.twins())
     assert "| VIOLATED |" not in own
     assert "| holds |" not in planted
 

@@ -7,8 +7,9 @@ import pytest
 
 from tests.pages import every_block, play, shape, text
 
-FIRST, OWNERS, ANALYSTS, HOSPITAL, ATTACKED = (
-    f"tutorial/{name}.md" for name in ("first-question", "owners", "analysts", "hospital", "attacked")
+FIRST, OWNERS, ANALYSTS, HOSPITAL, ATTACKED, MODEL = (
+    f"tutorial/{name}.md"
+    for name in ("first-question", "owners", "analysts", "hospital", "attacked", "a-private-model")
 )
 
 
@@ -56,7 +57,24 @@ def test_a_hospital_with_two_tables(capsys: pytest.CaptureFixture[str]) -> None:
     assert names["by_person"].cached
     by_row, by_person = names["widths"]
     assert 3 < min(by_row) / max(by_person) < 8, "about five times narrower"
-    assert "max_rows is 41, and the owner allows 40" in played.printed
+    assert "max_rows is 61, and the owner allows 60" in played.printed
+
+
+def test_a_private_model(capsys: pytest.CaptureFixture[str]) -> None:
+    played = play(MODEL, capsys, policy="letters.toml")
+    names = played.names
+    model, found = names["model"], names["found"]
+    assert names["again"].to_json() == names["loaded"].to_json() == model.to_json()
+    assert Path("shell.json").read_text() == model.to_json(), "the model of step 4"
+    assert names["shares"].shape == (3, 2)
+    truth = names["letters"]
+    assert model.score(truth, truth["answered"].to_pylist()) > 0.68
+    assert 0.6 < found.accuracy < 0.85
+    assert names["scored"] == model.predict(names["customers"]).tolist()
+    for page in ("letters.html", "tree.html"):
+        assert Path(page).read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+    assert "the table has" in played.printed
+    names["session"].close()
 
 
 def test_attacked(capsys: pytest.CaptureFixture[str]) -> None:

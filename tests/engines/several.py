@@ -24,6 +24,7 @@ from sfumato.plan.sources import (
     comparable,
     derive,
     number_between,
+    table_caps,
 )
 from sfumato.schema.columns import Category, Declared, Float, Int, Text
 from sfumato.schema.others import Lookup as Public
@@ -148,11 +149,18 @@ def sources(draw: st.DrawFn, unit: Unit, depth: int = 3) -> Source:
             folded = [
                 Folded(f"{how}{depth}_{i}", how, draw(values(columns)), draw(lattices)) for i, how in enumerate(hows)
             ]
-            return PerUnit(inner, draw(conditions(columns)), tuple(folded))
+            return PerUnit(inner, draw(conditions(columns)), tuple(folded), draw(rows_of(inner, schema)))
         case _:
             right = draw(sources(unit, depth - 1))
             taken = tuple(Taken(f"other{depth}_{name}", name) for name in derive(right, schema).columns)
-            return OnUnit(inner, right, taken, draw(st.booleans()))
+            rows = (draw(rows_of(side, schema)) for side in (inner, right))
+            return OnUnit(inner, right, taken, draw(st.booleans()), *rows)
+
+
+def rows_of(source: Source, schema: Schema) -> st.SearchStrategy[int]:
+    """As many as the owner allows, or fewer."""
+    most = table_caps(source, schema).max_rows
+    return st.sampled_from([most, max(1, most - 1)])
 
 
 @st.composite

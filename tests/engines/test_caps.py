@@ -4,13 +4,16 @@ Each person's rows lie in groups of their own, so that one question shows what e
 row, one group and one row in a group more than every cap allows.
 """
 
+from bisect import bisect_left
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 from itertools import combinations_with_replacement, product
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -18,24 +21,30 @@ from sfumato.engines.arrange import gather
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.errors import Refused
 from sfumato.kernel.certify import certify
-from sfumato.kernel.mechanisms.protocol import CellCounts, Weighed
+from sfumato.kernel.mechanisms.protocol import CellCounts, CellSums, Weighed
+from sfumato.kernel.mechanisms.splits import MOVED, scores
 from sfumato.plan.caps import Caps
 from sfumato.plan.counting import countings
-from sfumato.plan.expressions import Column
+from sfumato.plan.expressions import Column, Negative
 from sfumato.plan.lattice import Lattice
 from sfumato.plan.nodes import (
     Aggregate,
+    CellSum,
     CentredSum,
+    Choose,
     CountDistinct,
     CountPeople,
     CountRows,
     CountValues,
+    Cross,
+    Gap,
     Grid,
     Histogram,
     ListedKey,
     Magnitudes,
     Measure,
     Plan,
+    Question,
     RangeKey,
     Sum,
     UnboundedSum,
@@ -45,12 +54,14 @@ from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person, Row
 from tests.emitter import Emit, emit
 from tests.engines.brute_force import twin
+from tests.reference import thinned
 
 LETTERS = ("a", "b", "c")
 VALUES = (0, 5, 9, None)  # of three cells, and nothing
 LATTICE = Lattice(0, 9, 0)
 LINE = Grid(Column("x"), Fraction(0), Fraction(9), 3)
 SIZES = Magnitudes(Column("x"), 0, 4)
+ODD = ListedKey(Column("x"), (0, 5))  # 9 is in none of its cells
 AGGREGATES: dict[str, Aggregate] = {
     "rows": CountRows(),
     "values": CountValues(Column("x")),
@@ -60,6 +71,11 @@ AGGREGATES: dict[str, Aggregate] = {
     "cells": Histogram(LINE),
     "distinct": CountDistinct(Column("x")),
     "magnitudes": UnboundedSum(SIZES, Fraction(1, 10)),
+    "crossed": Histogram(Cross((RangeKey(Column("x"), 5, 9), LINE))),
+    "sums": CellSum(LINE, Column("x"), LATTICE),
+    "sums below 0": CellSum(LINE, Negative(Column("x")), Lattice(-9, 5, 0)),
+    "first table": Choose((LINE,), ODD, (Question(0, (0, 1, 1)),)),
+    "second table": Choose((ODD,), None, (Gap(0, (1, 1)),), "gap"),
 }
 ALL_CAPS = [
     Caps(rows, groups, each)
@@ -67,6 +83,7 @@ ALL_CAPS = [
     if groups <= rows and each <= rows
 ]
 MOST_ROWS = 4
+OF_SIZES = [len(SIZES.edges) + (bisect_left(SIZES.edges, value) + 1 if value else 0) for value in (0, 5, 9)]
 
 Kind = tuple[str, int | None]
 Vector = dict[tuple[str, int], int]
@@ -87,13 +104,20 @@ def schema_for(many: int) -> Schema:
     )
 
 
+def measures() -> tuple[Measure, ...]:
+    return tuple(
+        Measure(aggregate, "permute_and_flip" if isinstance(aggregate, Choose) else "laplace", Fraction(1))
+        for aggregate in AGGREGATES.values()
+    )
+
+
+@lru_cache(maxsize=4)
 def moved(caps: Caps, write: Emit = emit) -> list[dict[str, Vector]]:
     """For each person and aggregate what they add to each (letter, cell)."""
     everybody = people()
     schema = schema_for(len(everybody))
     keys = (RangeKey(Column("copy"), 0, len(everybody) - 1), ListedKey(Column("letter"), LETTERS))
-    measures = tuple(Measure(aggregate, "laplace", Fraction(1)) for aggregate in AGGREGATES.values())
-    plan = Plan("t", schema.unit, None, keys, measures, caps=caps)
+    plan = Plan("t", schema.unit, None, keys, measures(), caps=caps)
     rows = [(copy, letter, value) for copy, person in enumerate(everybody) for letter, value in person]
     columns = {
         "who": [row[0] for row in rows],
@@ -119,6 +143,10 @@ def _numbers(entry: Any) -> list[tuple[int, int]]:
     match entry:
         case CellCounts(places=places, counts=counts) | Weighed(cells=CellCounts(places=places, counts=counts)):
             return list(zip(places.tolist(), counts.tolist(), strict=True))
+        case CellSums(places=places, sums=sums):
+            return list(zip(places.tolist(), sums, strict=True))
+        case (CellCounts() as table,):
+            return _numbers(table)
         case _:
             return [(0, entry)]
 
@@ -126,8 +154,7 @@ def _numbers(entry: Any) -> list[tuple[int, int]]:
 def claims(caps: Caps) -> dict[str, tuple[int, int]]:
     """L1 and L2 squared, as certified for the same question without the key that tells people apart."""
     schema = schema_for(1)
-    measures = tuple(Measure(aggregate, "laplace", Fraction(1)) for aggregate in AGGREGATES.values())
-    plan = Plan("t", schema.unit, None, (ListedKey(Column("letter"), LETTERS),), measures, caps=caps)
+    plan = Plan("t", schema.unit, None, (ListedKey(Column("letter"), LETTERS),), measures(), caps=caps)
     releases = certify(plan, schema, "epsilon").releases
     return {
         name: (release.sensitivity.l1, release.sensitivity.l2_squared)
@@ -166,16 +193,56 @@ def test_groups_and_rows_of_a_person_are_decided_once(caps: Caps) -> None:
             cells = Counter(dict.fromkeys(range(3), 0))
             for value, count in values.items():
                 cells[min(value // 3, 2)] += count
-            cells = +cells
-            shown = {place: count for (own, place), count in found["cells"].items() if own == letter}
-            many = min(len(cells), allowed)
-            assert len(shown) == many
-            for place, count in shown.items():
-                assert count == (cells[place] if cells.total() <= allowed else min(cells[place], allowed // many))
             assert found["distinct"].get((letter, 0), 0) == min(len(values), allowed)
-            sizes = {place: count for (own, place), count in found["magnitudes"].items() if own == letter}
-            assert len(sizes) == min(len(values), allowed)
-            assert sum(sizes.values()) <= allowed
+            assert [found["cells"].get((letter, place), 0) for place in range(3)] in thinnings(cells, allowed)
+            sizes = [found["magnitudes"].get((letter, place), 0) for place in OF_SIZES]
+            assert sizes in thinnings(
+                dict(zip(range(3), (values[value] for value in VALUES[:3]), strict=True)), allowed
+            )
+            shown = {place: count for (own, place), count in found["cells"].items() if own == letter}
+            assert sum(found["crossed"].get((letter, place), 0) for place in range(15)) <= allowed
+            sums = {place: total for (own, place), total in found["sums below 0"].items() if own == letter}
+            assert all(-9 * shown[place] <= total < 0 for place, total in sums.items())
+
+
+def thinnings(cells: Mapping[int, int], most: int) -> list[list[int]]:
+    """What may count of a person's rows in three cells."""
+    counts = [cells.get(place, 0) for place in range(3)]
+    return [thinned(counts, most, start) for start in range(max(1, sum(counts)))]
+
+
+EMPTY = [0] * 6
+BASES = [EMPTY, [300, 0, 300, 0, 300, 0], [0, 300, 300, 0, 1, 2], [1, 1, 1, 1, 1, 1]]
+
+
+@pytest.mark.parametrize("caps", ALL_CAPS, ids=str)
+def test_scores_in_all_groups_move_by_no_more_than_the_rows_of_a_person_do(caps: Caps) -> None:
+    """Whoever else is there: what a person adds to a table is what it has more."""
+    l1, l2_squared = claims(caps)["first table"]
+    for name, bases in (("first table", BASES), ("second table", [base[:2] for base in BASES])):
+        asked = AGGREGATES[name]
+        assert isinstance(asked, Choose)
+        most, monotone = MOVED[asked.score]
+        reached = 0
+        added = [
+            [[person[name].get((letter, place), 0) for place in range(len(bases[0]))] for letter in LETTERS]
+            for person in moved(caps)
+        ]
+        for base in bases:
+            alone = scores(asked, [(_counted(base),)])
+            tables = [(_counted([a + b for a, b in zip(base, own, strict=True)]),) for one in added for own in one]
+            change = scores(asked, tables).reshape(len(added), len(LETTERS), -1) - alone
+            assert not monotone or (change <= 0).all()
+            sizes = abs(change).max(axis=2)
+            assert (sizes.sum(axis=1) <= l1 * most).all()
+            assert ((sizes**2).sum(axis=1) <= l2_squared * most**2).all()
+            reached = max(reached, int(sizes.sum(axis=1).max()))
+        assert reached > 0.9 * l1 * most
+
+
+def _counted(dense: list[int]) -> CellCounts:
+    counts = np.array(dense, dtype=np.int64)
+    return CellCounts(np.flatnonzero(counts), counts[np.flatnonzero(counts)])
 
 
 RULES: dict[str, tuple[Caps, list[tuple[str, str]]]] = {
@@ -186,7 +253,7 @@ RULES: dict[str, tuple[Caps, list[tuple[str, str]]]] = {
     "groups not capped": (Caps(3, 1, 3), [(" WHERE rank <= {caps.groups}", "")]),
     "cells look at all groups": (
         Caps(3, 1, 3),
-        [("if counting.open or counting.groups > caps.groups or not caps.always:", "if False:")],
+        [("if _groups_bind(counting) or not caps.always:", "if False:")],
     ),
     "cells not capped": (
         Caps(2, 2, 1),
@@ -197,7 +264,15 @@ RULES: dict[str, tuple[Caps, list[tuple[str, str]]]] = {
             )
         ],
     ),
-    "rows of a cell not divided": (Caps(3, 1, 3), [("{dialect.quotient('most', 'least(many, most)')}", "most")]),
+    "rows of cells not thinned": (
+        Caps(3, 1, 3),
+        [("CASE WHEN total > most THEN {to} - {before}", "CASE WHEN FALSE THEN 0")],
+    ),
+    "rows of a cell by itself": (
+        Caps(3, 1, 3),
+        [("CASE WHEN total > most THEN {to} - {before} ELSE n END", "least(n, most)")],
+    ),
+    "thinned from nowhere": (Caps(3, 1, 3), [("{to} - {before}", "{to}")]),
     "a salt for each counting": (
         Caps(3, 1, 3),
         [
@@ -247,5 +322,5 @@ def test_caps_above_the_owners_or_of_rows_are_refused() -> None:
         with pytest.raises(Refused, match="more of a person than the owner allows"):
             certify(replace(plan, caps=caps), schema, "epsilon")
     rows = Schema("t", Row(), {"x": Int(0, 9)})
-    with pytest.raises(Refused, match="more of a person than the owner allows"):
+    with pytest.raises(Refused, match="nobody has an id"):
         certify(replace(plan, unit=Row(), caps=Caps(1, 1, 1)), rows, "epsilon")

@@ -9,13 +9,14 @@ import pytest
 
 from sfumato.engines.duckdb.dialect import DUCKDB
 from sfumato.engines.sql import counting, sources
-from sfumato.engines.sql.expressions import Writer
+from sfumato.engines.sql.expressions import Writer, position
 from sfumato.errors import Refused
-from sfumato.plan.expressions import Arithmetic, Column, Number, parts
+from sfumato.plan.expressions import Arithmetic, Column, Number
 from sfumato.plan.kinds import kind_of
 from sfumato.plan.lattice import Lattice
 from sfumato.plan.nodes import Grid, Histogram, Measure, Plan
 from sfumato.plan.sources import Computed, Folded, PerUnit, Rows
+from sfumato.plan.walk import parts
 from sfumato.schema.columns import Float, Int
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person, Row, Unit
@@ -34,9 +35,9 @@ STRANGE: Any = object()
 FOLD = Folded("f", STRANGE, Column("x"), Lattice(0, 9, 0))
 UNKNOWN: dict[str, Callable[[], object]] = {
     "unit": lambda: emit(replace(numbers_of(counted(Row())), unit=STRANGE), SCHEMA),
-    "key": lambda: counting._position(STRANGE, "k0", DUCKDB),
+    "key": lambda: position(STRANGE, "k0", DUCKDB),
     "source": lambda: sources.write_source(STRANGE, SCHEMA, DUCKDB),
-    "fold": lambda: sources._fold(FOLD, "v0", PERSON, DUCKDB),
+    "fold": lambda: sources._fold(FOLD, "v0", 2, DUCKDB),
     "expression": lambda: Writer(SCHEMA, DUCKDB).value(STRANGE),
     "condition": lambda: Writer(SCHEMA, DUCKDB).condition(STRANGE),
     "kind": lambda: kind_of(STRANGE, SCHEMA),
@@ -57,13 +58,13 @@ def test_what_is_not_counted_has_no_sql(unit: Unit) -> None:
     with pytest.raises(ValueError, match="no SQL for Histogram here"):
         emit(strange, schema)
     with pytest.raises(ValueError, match="no SQL for Histogram here"):
-        counting._share(HISTOGRAM, 0, DUCKDB)  # type: ignore[arg-type]
+        counting._share(strange, 0, DUCKDB)
 
 
 def test_rows_of_a_person_are_not_put_together_where_nobody_is_a_person() -> None:
     schema = Schema("people", Row(), SCHEMA.columns)
     with pytest.raises(Refused, match="puts rows of a person together"):
-        sources.write_source(PerUnit("people", None, (FOLD,)), schema, DUCKDB)
+        sources.write_source(PerUnit("people", None, (FOLD,), 2), schema, DUCKDB)
 
 
 @pytest.mark.parametrize(("declared", "kind"), [(Int(0, 9), "BIGINT"), (Float(0, 9), "DOUBLE")])

@@ -22,6 +22,7 @@ import pytest
 
 from sfumato.engines.duckdb.dialect import DUCKDB
 from sfumato.engines.duckdb.engine import DuckDBEngine, describe
+from sfumato.engines.protocol import Query
 from sfumato.engines.sql.counting import MOST_ADDED_UP
 from sfumato.engines.sql.expressions import LARGEST_INTEGER
 from sfumato.errors import DataUnreadable, EngineFailed, SfumatoError, UsageError
@@ -833,8 +834,11 @@ def test_more_rows_than_fit_give_no_answer(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr("sfumato.engines.sql.counting.MOST_ADDED_UP", 2)
     with pytest.raises(EngineFailed, match="could not finish"):
         answer(table, schema, total)
+    centred = CentredSum(Column("x"), Lattice(0, 2, 0))
+    assert answer(table, schema, centred) == [(1,)]  # only values are added up
+    monkeypatch.setattr("sfumato.engines.sql.counting.MOST_ADDED_UP", 1)
     with pytest.raises(EngineFailed, match="could not finish"):
-        answer(table, schema, CentredSum(Column("x"), Lattice(0, 2, 0)))
+        answer(table, schema, centred)
 
 
 def test_the_largest_sum_that_is_answered_fits_into_64_bits() -> None:
@@ -870,3 +874,22 @@ def test_a_double_of_the_emitter_is_that_double_to_the_last_bit() -> None:
         ((found, kinds),) = connection.execute(f"SELECT [{written}], typeof({DUCKDB.double(some[0])})").fetchall()
         assert np.array(found).tobytes() == np.array(some).tobytes()
         assert kinds == "DOUBLE"
+
+
+def test_a_file_written_anew_within_a_second_is_read_anew_even_if_it_is_as_long_as_before(tmp_path: Path) -> None:
+    """DuckDB takes a footer that it keeps for that of the file if size and second are the same."""
+    schema, path = Schema("people", Row(), {"n": Int(0, 999)}), tmp_path / "people.parquet"
+    count = Query("SELECT COUNT(*), SUM(n) FROM people")
+    found, sizes = [], []
+    engine: DuckDBEngine | None = None
+    for place, values in enumerate(([100] * 40, [100] * 41, [101] * 42)):
+        pyarrow.parquet.write_table(pa.table({"n": values}), path)
+        os.utime(path, ns=(10**18 + place, 10**18 + place))
+        sizes.append(path.stat().st_size)
+        engine = engine or DuckDBEngine(path, schema)
+        engine.version()
+        found.append([tuple(map(int, row)) for row in engine.rows([count])[0]])
+    assert engine is not None
+    engine.close()
+    assert len(set(sizes)) == 1
+    assert found == [[(40, 4000)], [(41, 4100)], [(42, 4242)]]

@@ -48,7 +48,7 @@ def test_the_emitter_agrees_with_the_reference() -> None:
         pytest.param("{column(counting.unit.id, writer.dialect)} IS NOT NULL", "TRUE", id="NULL ids kept"),
         pytest.param("(NOT {self.condition(operand)})", "COALESCE(NOT {self.condition(operand)}, TRUE)", id="NOT NULL"),
         pytest.param("{' OR '.join", "{' AND '.join", id="OR as AND"),
-        pytest.param("AND {high} THEN {position} END", "AND {high} + 6 THEN {position} % 6 END", id="undeclared kept"),
+        pytest.param("AND {high} THEN {place} END", "AND {high} + 6 THEN {place} % 6 END", id="undeclared kept"),
         pytest.param('COUNT(v{i}) AS s{i}"', 'COUNT(*) AS s{i}"', id="NULLs centred"),
         pytest.param('[f"ELSE {self._as(otherwise, kind)}"]', "[]", id="ELSE forgotten"),
     ],

@@ -138,7 +138,7 @@ def test_a_column_that_is_not_there_is_named(kept: Any) -> None:
         (lambda: sf.Lookup("x.csv", "k", {"k": sf.Float(0, 1)}), "must be a text, a category or a whole number"),
         (lambda: sf.Lookup("x.csv", "k", {"k": sf.Identifier()}), "must be a text, a category or a whole number"),
         (lambda: sf.Lookup("x.csv", "k", {"name": sf.Identifier()}), "a lookup is public"),
-        (lambda: engine(unit=sf.Row(), tables={"v": sf.Table(PEOPLE, COLUMNS)}), "the unit is a row"),
+        (lambda: engine(unit=sf.Row(), tables={"v": sf.Table(PEOPLE, COLUMNS)}), "the unit has no id"),
         (lambda: engine(tables={"People": sf.Table(PEOPLE, COLUMNS)}), 'two tables are called "People"'),
         (
             lambda: engine(tables={"x": sf.Table(PEOPLE, COLUMNS)}, lookups={"X": lookup(PEOPLE)}),

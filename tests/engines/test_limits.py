@@ -3,6 +3,7 @@
 import gc
 import os
 import stat
+import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -10,6 +11,7 @@ from itertools import pairwise
 from pathlib import Path
 from threading import Event
 from typing import Any
+from weakref import ref
 
 import pyarrow as pa
 import pyarrow.parquet
@@ -192,6 +194,63 @@ def test_the_watchdog_interrupts_in_time_and_never_afterwards() -> None:
         pass
     time.sleep(0.2)
     assert not quick.at.is_set()
+
+
+def test_one_watchdog_watches_many_queries_and_the_shortest_ends_first() -> None:
+    connection = Interrupted()
+    dog = Watchdog(connection)
+    threads = threading.active_count()
+    for _ in range(100):
+        with dog.at_most(60):
+            pass
+    assert threading.active_count() <= threads + 1
+    with dog.at_most(0.01):  # while its thread sleeps for a minute
+        assert connection.at.wait(10)
+        connection.at.clear()
+        assert connection.at.wait(10)  # the next query of the same look has no more time, either
+
+
+def test_a_watchdog_ends_with_its_engine_and_when_nothing_runs() -> None:
+    connection = Interrupted()
+    dog, forgotten = Watchdog(connection), ref(connection)
+    with dog.at_most(60):
+        pass
+    del dog, connection
+    gc.collect()
+    assert forgotten() is None
+    dog = Watchdog(Interrupted())
+    with dog.at_most(0.01):
+        pass
+    _wait_until(lambda: dog._wakes is None)
+
+
+def test_no_thread_outlives_a_closed_engine() -> None:
+    threads = threading.active_count()
+    for _ in range(20):
+        engine = DuckDBEngine(TABLE, SCHEMA)
+        engine.run("SELECT 1")
+        engine.close()
+    for _ in range(20):
+        DuckDBEngine(TABLE, SCHEMA).run("SELECT 1")  # forgotten
+    gc.collect()
+    _wait_until(lambda: threading.active_count() <= threads)
+
+
+def test_what_a_ctrl_c_left_watched_stops_nothing_else() -> None:
+    engine = DuckDBEngine(TABLE, SCHEMA, limits=Limits(seconds=1))
+    for ask in (engine._execute, engine.run, engine._drop):
+        left = engine._watchdog.at_most(60)
+        left.__enter__()  # and nobody leaves it
+        ask("sfumato_kept_0" if ask == engine._drop else "SELECT 1")
+        assert engine._watchdog._watched is None
+    engine.close()
+
+
+def _wait_until(so: Callable[[], bool]) -> None:
+    until = time.monotonic() + 10
+    while not so():
+        assert time.monotonic() < until
+        time.sleep(0.01)
 
 
 # ---- ticks

@@ -25,6 +25,7 @@ from sfumato.schema.columns import Category, Float, Int
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person, Row, Unit
 from tests.kernel.laws import mutant
+from tests.reference import part_of_sum, thinned
 
 WHOLE, REAL = Magnitudes(Column("n"), 0, 62), Magnitudes(Column("x"), -30, 90)
 TENTH = Fraction(1, 10)
@@ -140,24 +141,30 @@ def test_a_cell_that_comes_twice_is_added_up() -> None:
 # ---- one person, every small table
 
 SMALL = Magnitudes(Column("n"), 0, 3)  # sizes up to 8
-KINDS = [(letter, value) for letter in ("a", "b") for value in (-9, -2, 0, 1, 8, None)]
+KINDS = [(letter, value) for letter in ("a", "b") for value in (-9, -7, 0, 1, 8, None)]  # two in one cell
 LETTERS = ListedKey(Column("letter"), ("a", "b"))
 
 
-def worst_moves(most_rows: int, emitter: Any = counting) -> tuple[float, float]:
-    """How far a person moves all counts, and all clamped sums at the worst bounds, over what is certified."""
-    people = [person for count in range(1, 5) for person in combinations_with_replacement(KINDS, count)]
+PEOPLE = [person for count in range(1, 5) for person in combinations_with_replacement(KINDS, count)]
+
+
+def found_of_everybody(most_rows: int, emitter: Any = counting) -> list[list[Weighed]]:
+    """What each person adds to both letters: an extra key tells people apart."""
     table: dict[str, list[Any]] = {"copy": [], "letter": [], "n": [], "who": []}
-    for copy, person in enumerate(people):
+    for copy, person in enumerate(PEOPLE):
         for letter, value in person:
             for name, cell in (("copy", copy), ("letter", letter), ("n", value), ("who", copy)):
                 table[name].append(cell)
     unit = Person("who", max_rows=most_rows, max_groups=min(2, most_rows))
-    found = cells_of(SMALL, table, unit, (RangeKey(Column("copy"), 0, len(people) - 1), LETTERS), emitter)
+    found = cells_of(SMALL, table, unit, (RangeKey(Column("copy"), 0, len(PEOPLE) - 1), LETTERS), emitter)
+    return [found[2 * copy : 2 * copy + 2] for copy in range(len(PEOPLE))]
+
+
+def worst_moves(most_rows: int, emitter: Any = counting) -> tuple[float, float]:
+    """How far a person moves all counts, and all clamped sums at the worst bounds, over what is certified."""
     counts = sums = 0.0
     bounds = [(low, high) for low in (0, *(-edge for edge in SMALL.edges)) for high in (0, *SMALL.edges)][1:]
-    for copy in range(len(people)):
-        groups = found[2 * copy : 2 * copy + 2]
+    for groups in found_of_everybody(most_rows, emitter):
         counts = max(counts, sum(int(group.cells.counts.sum()) for group in groups) / most_rows)
         for low, high in bounds:
             moved = sum(abs(clamped(group, low, high, SMALL.edges)) for group in groups)
@@ -173,10 +180,57 @@ def test_a_person_moves_counts_and_sums_by_what_is_certified_and_no_more(most_ro
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        ("CASE WHEN s1 > most * {edge} THEN most * {edge} ", "CASE WHEN false THEN 0 "),
-        ("CASE WHEN total > most THEN {share} ", "CASE WHEN FALSE THEN 0 "),
-        ("FROM lines WHERE place <= most)", "FROM lines)"),
+        ("CASE WHEN total > most THEN {to} - {before} ", "CASE WHEN FALSE THEN 0 "),
+        ("CASE WHEN total > most THEN {to} - {before} ELSE n END", "least(n, most)"),
+        ('dialect.sum_huge(_part_of_sum("s1", "n", dialect))', 'dialect.sum_huge("s1")'),
     ],
 )
 def test_an_emitter_that_forgets_a_limit_is_caught(old: str, new: str) -> None:
     assert max(worst_moves(2, mutant(counting, old, new))) > 1
+
+
+def wrongly_thinned(most_rows: int, emitter: Any = counting) -> list[Any]:
+    """People of whose rows others count than every so manieth, or whose sums are not of these."""
+    wrong = []
+    for person, groups in zip(PEOPLE, found_of_everybody(most_rows, emitter), strict=True):
+        letters = [letter for letter in ("a", "b") if any(own == letter for own, _ in person)]
+        kept = letters if most_rows > 1 else [("a", "b")[i] for i, group in enumerate(groups) if group.sums]
+        most = most_rows // max(1, len(kept)) if len(person) > most_rows else most_rows
+        for letter, group in zip(("a", "b"), groups, strict=True):
+            held = {}
+            for own, value in person:
+                if own == letter in kept and value is not None:
+                    place, steps = expected(SMALL, value) or (0, 0)
+                    rows, total = held.get(place, (0, 0))
+                    held[place] = rows + 1, total + steps
+            cells = sorted(held.items())
+            counts = [rows for _, (rows, _) in cells]
+            allowed = [
+                [
+                    (place, many, part_of_sum(total, rows, many))
+                    for (place, (rows, total)), many in zip(cells, thinned(counts, most, start), strict=True)
+                    if many
+                ]
+                for start in range(max(1, sum(counts)))
+            ]
+            seen = zip(group.cells.places.tolist(), group.cells.counts.tolist(), group.sums, strict=True)
+            if list(seen) not in allowed:
+                wrong.append((person, letter))
+    return wrong
+
+
+@pytest.mark.parametrize("most_rows", [1, 2, 3])
+def test_of_too_many_rows_every_so_manieth_counts_and_the_sum_is_of_these(most_rows: int) -> None:
+    assert wrongly_thinned(most_rows) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('("upto", "(upto - n)")', '("upto", "(upto - 1)")'),
+        ("ORDER BY c ROWS UNBOUNDED PRECEDING", "ORDER BY c ROWS 1 PRECEDING"),
+        ("CASE WHEN {count} > most THEN {whole} * most + {rest} ", "CASE WHEN {count} > most THEN {whole} * most "),
+    ],
+)
+def test_twins_that_thin_otherwise_are_told_apart(old: str, new: str) -> None:
+    assert wrongly_thinned(2, mutant(counting, old, new))

@@ -22,7 +22,7 @@ from sfumato.kernel.certify import Certified
 from sfumato.kernel.cost import Cost
 from sfumato.kernel.gate import Found
 from sfumato.kernel.mechanisms.protocol import CellCounts
-from sfumato.plan.counting import countings
+from sfumato.plan.counting import countings, weights
 from sfumato.plan.nodes import CountDistinct, CountRows, CountValues, Grid, OpenKey, Plan, Sum
 from sfumato.query.planned import planned
 from sfumato.schema.columns import Category, Float, Int, Text
@@ -120,7 +120,7 @@ def test_a_person_is_counted_in_no_more_than_max_groups(unit: Unit) -> None:
 @pytest.mark.parametrize(
     ("question", "right", "wrong"),
     [
-        (QUESTIONS[0], "CASE WHEN total > most THEN {share} ", "CASE WHEN FALSE THEN n "),
+        (QUESTIONS[0], "CASE WHEN total > most THEN {to} - {before} ", "CASE WHEN FALSE THEN 0 "),
         (
             QUESTIONS[4],
             "SELECT DISTINCT {groups}, c FROM lines WHERE place <= most",
@@ -187,11 +187,15 @@ def test_different_values_and_people_are_counted() -> None:
 
 
 @pytest.mark.parametrize("question", OPEN)
-def test_open_keys_come_with_the_number_of_their_units(question: str) -> None:
+@pytest.mark.parametrize("weighted", [False, True])
+def test_open_keys_come_with_the_number_of_their_units_or_their_weight(question: str, weighted: bool) -> None:
     data = rows(Random(5), 120)
     for unit, who in ((Row(), None), (Person("who", max_rows=1000, max_groups=100), "who")):
         claim, schema = certified(question, unit, opened=True)
-        got = found(claim.plan, schema, data)
+        assert claim.plan.selection is not None
+        assert claim.plan.selection.weighted == (who is not None)
+        chosen = replace(claim.plan.selection, weighted=weighted and who is not None)
+        got = found(replace(claim.plan, selection=chosen), schema, data)
         kept = [row for row in data if row["free"] is not None and (who is None or row[who] is not None)]
         grouped = "GROUP BY free, g" in question
         units: dict[Any, set[Any]] = {}
@@ -201,7 +205,10 @@ def test_open_keys_come_with_the_number_of_their_units(question: str) -> None:
                 units.setdefault(group, set()).add(place if who is None else row[who])
         assert got.groups is not None
         assert got.units is not None
-        assert dict(zip(got.groups, got.units.tolist(), strict=True)) == {k: len(v) for k, v in units.items()}
+        held = Counter(one for own in units.values() for one in own)
+        each = {one: weights(100)[many - 1] if chosen.weighted else 1 for one, many in held.items()}
+        expected = {group: sum(each[one] for one in own) for group, own in units.items()}
+        assert dict(zip(got.groups, got.units.tolist(), strict=True)) == expected
 
 
 def test_of_open_keys_a_person_holds_max_groups() -> None:
@@ -209,7 +216,7 @@ def test_of_open_keys_a_person_holds_max_groups() -> None:
     data = [{"x": 1.0, "n": 1, "g": "a", "free": f"key {i}", "who": 1} for i in range(50)]
     got = found(claim.plan, schema, data)
     assert got.units is not None
-    assert got.units.tolist() == [1, 1]
+    assert got.units.tolist() == [weights(2)[1]] * 2
     assert sum(row[0] for row in got.entries) <= 3  # type: ignore[misc]
 
 
@@ -253,7 +260,10 @@ KEYS = ((), ("g",), ("free",), ("BIN(n, 5)",), ("free", "g"), ("g", "n % 3"))
 
 
 def interpreted(plan: Plan, schema: Schema, data: list[dict[str, Any]]) -> dict[Any, list[Any]]:
-    """Group → what each measure counts, when nobody has more rows or groups than allowed."""
+    """Group → what each measure counts, and of open keys the number of units or their weight.
+
+    Needs: nobody has more rows or groups than allowed.
+    """
     reader = Reader(schema)
     declared = replace(plan, keys=tuple(key for key in plan.keys if not isinstance(key, OpenKey)))
     opened = [key.expression for key in plan.keys if isinstance(key, OpenKey)]
@@ -266,7 +276,17 @@ def interpreted(plan: Plan, schema: Schema, data: list[dict[str, Any]]) -> dict[
         known = not isinstance(plan.unit, Person) or row["who"] is not None
         if number is not None and None not in values and wanted and known:
             members.setdefault((*values, number), []).append(row)
-    return {group: [_counted(m.aggregate, reader, held) for m in plan.measures] for group, held in members.items()}
+    counted = {group: [_counted(m.aggregate, reader, held) for m in plan.measures] for group, held in members.items()}
+    return {group: [*row, *_units(plan, members, group)] for group, row in counted.items()}
+
+
+def _units(plan: Plan, members: dict[Any, list[dict[str, Any]]], group: Any) -> list[int]:
+    if not plan.open or isinstance(plan.unit, Row):
+        return [len(members[group])] if plan.open else []
+    people = {key: {row["who"] for row in held} for key, held in members.items()}
+    keys = Counter(one for own in people.values() for one in own)
+    weighted = plan.selection is not None and plan.selection.weighted
+    return [sum(weights(plan.capped.groups)[keys[one] - 1] if weighted else 1 for one in people[group])]
 
 
 def _counted(aggregate: Any, reader: Reader, held: list[dict[str, Any]]) -> Any:
@@ -292,10 +312,12 @@ def _shown(entry: Any) -> Any:
     return entry
 
 
-def measured(plan: Plan, got: Found) -> dict[Any, list[Any]]:
+def measured(got: Found) -> dict[Any, list[Any]]:
     """Group → what each measure counted, as `interpreted` gives it."""
-    groups = [(number,) for number in range(plan.groups)] if got.groups is None else got.groups
-    return {group: [_shown(entry) for entry in row] for group, row in zip(groups, got.entries, strict=True)}
+    if got.groups is None or got.units is None:
+        return {(place,): [_shown(entry) for entry in row] for place, row in enumerate(got.entries)}
+    found = zip(got.groups, got.entries, got.units.tolist(), strict=True)
+    return {group: [*(_shown(entry) for entry in row), units] for group, row, units in found}
 
 
 def random_questions() -> Iterator[tuple[str, Certified, Schema, list[dict[str, Any]]]]:

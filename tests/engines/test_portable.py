@@ -12,8 +12,7 @@ import pytest
 from sfumato.engines.duckdb.dialect import DUCKDB
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.sql import counting, phrases, sources
-from sfumato.plan.lattice import Lattice
-from sfumato.plan.nodes import CentredSum, CountRows, Measure, Plan
+from sfumato.plan.nodes import CountRows, Measure, Plan
 from sfumato.plan.sources import OnUnit, Taken
 from sfumato.schema.columns import Int
 from sfumato.schema.table import Schema
@@ -84,7 +83,7 @@ def test_what_breaks_ties_says_where_null_is() -> None:
 @pytest.mark.parametrize("default", ["NULLS_FIRST", "NULLS_LAST"])
 def test_rows_whose_hashes_tie_are_chosen_alike_wherever_an_engine_puts_null(default: str) -> None:
     schema = Schema("people", Person("who", 2, 1), {"n": Int(0, 9), "sfumato_rank": Int(0, 9)})
-    source = OnUnit("people", "people", (Taken("m", "n"),), True)
+    source = OnUnit("people", "people", (Taken("m", "n"),), True, 2, 2)
     sql = sources.write_source(source, schema, changed(DUCKDB, order=lambda _: "0"))
     with duckdb.connect(":memory:") as connection:
         connection.execute(f"SET default_null_order = '{default}'")
@@ -95,7 +94,7 @@ def test_rows_whose_hashes_tie_are_chosen_alike_wherever_an_engine_puts_null(def
 
 
 def test_a_share_of_a_centred_sum_is_what_it_was_and_fits_64_bits() -> None:
-    share = counting._share(CentredSum(leaves.value("whole"), Lattice(-5, 10, 0)), 0, DUCKDB)
+    share = counting._part_of_sum("s0", "c0", DUCKDB)
     rows = 2**32
     sums = [0, 1, -1, 7, -7, 10**9 + 7, -(10**12) - 1, 2**62 + 3, -(2**62) - 3, 2**63 - 1, -(2**63) + 1]
     cases = list(product(sums, [1, 2, 3, 1000, 10**9 + 1, rows], [1, 2, 3, 999, 10**9]))
@@ -105,6 +104,26 @@ def test_a_share_of_a_centred_sum_is_what_it_was_and_fits_64_bits() -> None:
         connection.register("cases", table)
         found = [row[0] for row in connection.execute(f"SELECT {share} FROM cases").fetchall()]
     assert found == [int(Fraction(s * most, c)) if c > most else s for s, c, most in cases]
+
+
+def test_which_of_a_persons_rows_count_fits_64_bits() -> None:
+    totals = [1, 2, 7, 65_535, 65_536, 65_537, 10**9 + 1, 2**33 + 1, 10**10, 2**46 - 1]
+    cases = [
+        (total, upto, upto - below, most, start)
+        for total, most in product(totals, [1, 2, 3, 65_536, 10**9])
+        for upto in {1, total // 3 + 1, total - total // 65_537, total}
+        for below in {0, upto // 2, upto - 1}
+        for start in {0, total // 2, total - 1}
+    ]
+    columns = dict(zip(("total", "upto", "n", "most", "start"), zip(*cases, strict=True), strict=True))
+    table = pa.table({name: pa.array(column, pa.int64()) for name, column in columns.items()})
+    with duckdb.connect(":memory:") as connection:
+        connection.register("cases", table)
+        found = [row[0] for row in connection.execute(f"SELECT {counting._thinned(DUCKDB)} FROM cases").fetchall()]
+    assert found == [
+        (most * upto + start) // total - (most * (upto - n) + start) // total if total > most else n
+        for total, upto, n, most, start in cases
+    ]
 
 
 def test_months_and_years_between_two_days_are_those_of_the_engine() -> None:

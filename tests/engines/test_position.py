@@ -18,6 +18,17 @@ def places(listed: tuple[str, ...], *, plain: bool) -> list[int | None]:
         return [place for (place,) in found.fetchall()]
 
 
+@pytest.mark.parametrize("kind", ["UTINYINT", "INTEGER", "BIGINT"])
+def test_a_number_is_found_at_every_place_whatever_type_that_has(kind: str) -> None:
+    """One more than the last place of 256 does not fit 8 bits."""
+    numbers = [3 * place - 300 for place in range(256)]
+    written = DUCKDB.element(numbers, "p")
+    with duckdb.connect() as connection:
+        rows = f"SELECT CAST(p AS {kind}) AS p FROM range(256) AS r(p) UNION ALL SELECT NULL"
+        found = connection.execute(f"SELECT {written} FROM ({rows}) AS t ORDER BY p NULLS LAST").fetchall()
+    assert [number for (number,) in found] == [*numbers, None]
+
+
 @pytest.mark.parametrize("first", range(len(ODD) - FEW + 1))
 @pytest.mark.parametrize("many", [1, 2, FEW])
 def test_both_ways_find_the_same_place(first: int, many: int) -> None:

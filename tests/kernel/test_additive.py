@@ -1,5 +1,6 @@
 """The two laws of `ask` and the mechanism that adds them: prices and records, against the exact probabilities."""
 
+from dataclasses import replace
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from itertools import product
@@ -11,7 +12,7 @@ import pytest
 
 from sfumato.errors import Refused
 from sfumato.kernel.mechanisms.additive import Additive, DiscreteGaussian, DiscreteLaplace
-from sfumato.kernel.mechanisms.protocol import CellCounts
+from sfumato.kernel.mechanisms.protocol import CellCounts, CellSums
 from sfumato.kernel.mechanisms.running import Strategy
 from tests.entropy import SeededEntropy
 from tests.kernel.laws import PRECISE, chi_square, decimal, gaussian_cells, gaussian_total, laplace_cells
@@ -33,6 +34,16 @@ def test_prices_are_exact() -> None:
     assert gaussian.cost("rho", 9) == F(1, 8)
     assert gaussian.cost("rho", 36) == F(1, 2)
     assert DiscreteGaussian.for_rho(F(1, 8), l2_squared=5).variance == 20
+
+
+def test_noise_that_doubles_cannot_reckon_with_is_refused() -> None:
+    """Beyond, the lowest digits of a draw would have another law, and show those of the sum."""
+    DiscreteLaplace(F(1 << 900)).draw(3, SeededEntropy(1))
+    DiscreteGaussian(F(1 << 1000)).draw(3, SeededEntropy(1))
+    with pytest.raises(Refused, match="no double tells its scale"):
+        DiscreteLaplace.for_epsilon(F(1, 10**4000), 1)
+    with pytest.raises(Refused, match="no double tells its variance"):
+        DiscreteGaussian.for_rho(F(1, 10**4000), l2_squared=1)
 
 
 def test_gaussian_noise_has_no_price_in_epsilon() -> None:
@@ -83,6 +94,41 @@ def test_a_number_and_cells_are_not_taken_for_each_other() -> None:
     for size, entry in wrong:
         with pytest.raises(Refused, match="something else than"):
             Additive(law, 1, 1, size).check(entry)
+
+
+def test_sums_in_cells_and_counts_of_rows_are_not_taken_for_each_other() -> None:
+    law, places = DiscreteLaplace(F(1)), np.array([0, 2])
+    sums, counts = CellSums(places, (-5, 1 << 70)), CellCounts(places, np.array([7, 1]))
+    Additive(law, 1, 1, cells=3, sums=True).check(sums)
+    Additive(law, 1, 1, cells=3).check(counts)
+    wrong: list[tuple[bool, Any]] = [
+        (True, counts),
+        (False, sums),
+        (True, 3),
+        (True, CellSums(places, (1, 2, 3))),
+        (True, CellSums(places, (1, 0.5))),  # type: ignore[arg-type]
+        (True, CellSums(np.array([0, 0]), (1, 2))),
+        (True, CellSums(np.array([2, 0]), (1, 2))),
+        (True, CellSums(np.array([-1, 0]), (1, 2))),
+        (True, CellSums(np.array([0, 3]), (1, 2))),
+        (True, CellSums(np.array([0.0, 2.0]), (1, 2))),
+        (False, CellCounts(np.array([0, 0]), np.array([7, 1]))),
+    ]
+    for of_sums, entry in wrong:
+        with pytest.raises(Refused, match="cells"):
+            Additive(law, 1, 1, cells=3, sums=of_sums).check(entry)
+    for cells, strategy in ((None, None), (3, Strategy("tree", 3))):
+        with pytest.raises(ValueError, match="sums in cells"):
+            Additive(law, 1, 1, cells, strategy, sums=True)
+
+
+def test_sums_in_cells_get_noise_in_every_cell_also_in_those_without_rows() -> None:
+    mechanism = Additive(DiscreteLaplace(F(1, 10**9)), 1, 1, cells=3, sums=True)
+    entries = [CellSums(np.array([1]), (-(1 << 80),)), CellSums(np.array([], dtype=np.int64), ())]
+    assert mechanism.draw(entries, SeededEntropy("no noise")) == [(0, -(1 << 80), 0), (0, 0, 0)]
+    wide = replace(mechanism, law=DiscreteLaplace(F(10**9)))
+    drawn = [number for row in wide.draw(entries[1:] * 20, SeededEntropy("noise")) for number in row]  # type: ignore[union-attr]
+    assert len(set(drawn)) == 60
 
 
 @pytest.mark.parametrize("spread", [F(0), F(-1)])

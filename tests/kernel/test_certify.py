@@ -127,7 +127,7 @@ def refused(reason: str, *arguments: Any) -> None:
 def test_another_unit_or_table_is_refused() -> None:
     refused("another unit", plan(measure(), unit=PERSON), schema(), "epsilon")
     refused("another unit", plan(measure()), schema(PERSON), "epsilon")
-    refused("another unit", plan(measure(), unit=replace(PERSON, max_rows=21)), schema(PERSON), "epsilon")
+    refused("another unit", plan(measure(), unit=replace(PERSON, id="other")), schema(PERSON), "epsilon")
     refused("another table", plan(measure(), table="others"), schema(), "epsilon")
 
 
@@ -252,22 +252,27 @@ SEVERAL = Schema(
     {"visits": Table("visits.csv", {"cost": Float(0, 1), "place": Identifier()})},
 )
 TOTAL = Folded("total", "sum", Column("cost"), Lattice(0, 4, -2))
-A_PERSON = PerUnit("visits", None, (TOTAL,))
+A_PERSON = PerUnit("visits", None, (TOTAL,), 20)
 
 
 def test_a_join_keeps_the_sensitivity_and_one_row_a_person_has_that_of_a_row() -> None:
     for source, most in (
         ("visits", 20),
-        (OnUnit("people", "visits", (Taken("cost", "cost"),), True), 20),
-        (OnUnit("people", A_PERSON, (Taken("total", "total"),), False), 20),
+        (OnUnit("people", "visits", (Taken("cost", "cost"),), True, 20, 20), 20),
+        (OnUnit("people", A_PERSON, (Taken("total", "total"),), False, 20, 1), 20),
         (Lookup("people", "cities", "city", (Taken("size", "size"),), False), 20),
         (Rows("people", None, (Computed("age", Column("age"), Int(17, 90)),)), 20),
         (A_PERSON, 1),
-        (OnUnit(A_PERSON, A_PERSON, (), True), 1),
-        (OnUnit(OnUnit("people", "visits", (), True), A_PERSON, (), True), 20),
+        (OnUnit(A_PERSON, A_PERSON, (), True, 1, 1), 1),
+        (OnUnit(OnUnit("people", "visits", (), True, 20, 20), A_PERSON, (), True, 20, 1), 20),
         (
             OnUnit(
-                PerUnit(OnUnit("people", "visits", (Taken("cost", "cost"),), True), None, (TOTAL,)), A_PERSON, (), True
+                PerUnit(OnUnit("people", "visits", (Taken("cost", "cost"),), True, 20, 20), None, (TOTAL,), 20),
+                A_PERSON,
+                (),
+                True,
+                1,
+                1,
             ),
             1,
         ),
@@ -284,19 +289,19 @@ def test_a_join_keeps_the_sensitivity_and_one_row_a_person_has_that_of_a_row() -
         (Rows("people", None, (Computed("n", ELSEWHERE, Text()),)), "no column"),
         (Rows("people", None, (Computed("n", Column("user_id"), Text()),)), "no column"),
         (Rows("people", Stranger(), (Computed("a", Column("age"), Int()),)), "unknown Stranger"),
-        (PerUnit("people", None, (Folded("n", "count", NAME, AGE),)), "identifier"),
-        (PerUnit("people", IsNull(ELSEWHERE), (Folded("n", "count", INCOME, AGE),)), "no column"),
-        (PerUnit("people", None, (Folded("n", "count", Stranger(), AGE),)), "unknown Stranger"),
+        (PerUnit("people", None, (Folded("n", "count", NAME, AGE),), 20), "identifier"),
+        (PerUnit("people", IsNull(ELSEWHERE), (Folded("n", "count", INCOME, AGE),), 20), "no column"),
+        (PerUnit("people", None, (Folded("n", "count", Stranger(), AGE),), 20), "unknown Stranger"),
         (Lookup("people", "cities", "name", (), True), "identifier"),
         (Lookup("people", "cities", "elsewhere", (), True), "no column"),
         (Lookup("people", "visits", "city", (), True), "not public"),
-        (OnUnit("people", "visits", (Taken("p", "place"),), True), "identifier"),
-        (OnUnit("people", "visits", (Taken("p", "user_id"),), True), "no column"),
-        (OnUnit(Rows("people", None, (Computed("n", NAME, Text()),)), "visits", (), True), "identifier"),
-        (OnUnit("people", "cities", (), True), "another table"),
+        (OnUnit("people", "visits", (Taken("p", "place"),), True, 20, 20), "identifier"),
+        (OnUnit("people", "visits", (Taken("p", "user_id"),), True, 20, 20), "no column"),
+        (OnUnit(Rows("people", None, (Computed("n", NAME, Text()),)), "visits", (), True, 20, 20), "identifier"),
+        (OnUnit("people", "cities", (), True, 20, 20), "another table"),
         ("cities", "another table"),
         (Stranger(), "unknown Stranger"),
-        (OnUnit("people", Stranger(), (), True), "unknown Stranger"),
+        (OnUnit("people", Stranger(), (), True, 20, 20), "unknown Stranger"),
     ],
 )
 def test_a_source_that_does_not_keep_the_unit_or_uses_an_identifier_is_refused(source: Any, reason: str) -> None:
@@ -312,6 +317,14 @@ def test_outer_columns_are_those_of_the_source() -> None:
 
 def test_people_are_counted_once_where_everybody_has_one_row() -> None:
     keys = (RangeKey(Column("total"), 0, 9),)
-    for source, most in ((A_PERSON, 1), (OnUnit("people", A_PERSON, (Taken("total", "total"),), True), 5)):
+    for source, most in ((A_PERSON, 1), (OnUnit("people", A_PERSON, (Taken("total", "total"),), True, 20, 1), 5)):
         counted = plan(measure(CountPeople()), unit=PERSON, table=source, keys=keys)
         assert certify(counted, SEVERAL, "epsilon").releases[0].sensitivity.l1 == most
+
+
+def test_a_plan_has_one_digest_and_its_countings_their_salt_from_it() -> None:
+    one, other = plan(measure(), keys=(BY_SEX,)), plan(measure(), keys=(BY_AGE,))
+    for each in (one, other):
+        found = certify(each, schema(), "epsilon")
+        assert (found.digest, found.countings) == (each.digest(), countings(each))
+    assert countings(one)[0].salt != countings(other)[0].salt, "who is chosen in the one is not therefore in the other"

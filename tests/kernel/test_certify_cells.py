@@ -7,25 +7,34 @@ from typing import Any
 import pytest
 
 from sfumato.errors import Refused
-from sfumato.kernel.certify import MOST_CELLS, MOST_GROUPS, Certified, Sensitivity, certify, strategy_of
+from sfumato.kernel.certify import MOST_CELLS, MOST_COUNTED, MOST_GROUPS, Certified, Sensitivity, certify, strategy_of
 from sfumato.kernel.cost import Cost, root_below
 from sfumato.kernel.mechanisms.additive import Additive, DiscreteGaussian, DiscreteLaplace
 from sfumato.kernel.mechanisms.choice import Exponential, FrequencyChoice, PermuteAndFlip
 from sfumato.kernel.mechanisms.keys import KeySelection
 from sfumato.kernel.mechanisms.ranks import RankChoice
 from sfumato.kernel.mechanisms.running import Strategy
-from sfumato.plan.expressions import Column
+from sfumato.kernel.mechanisms.splits import QuestionChoice
+from sfumato.plan.caps import Caps
+from sfumato.plan.counting import weights
+from sfumato.plan.expressions import Arithmetic, Column
+from sfumato.plan.lattice import Lattice
 from sfumato.plan.nodes import (
+    CellSum,
+    Choose,
     CountDistinct,
     CountPeople,
     CountRows,
     CountValues,
+    Cross,
     Cumulative,
+    Gap,
     Grid,
     Histogram,
     MostFrequent,
     OpenKey,
     Quantiles,
+    Question,
     RangeKey,
     Selection,
 )
@@ -37,6 +46,8 @@ GRID = Grid(Column("income"), F(0), F(100), 40)
 LEVELS = (F(1, 4), F(1, 2))
 CITY = OpenKey(Column("city"))
 SELECTION = Selection(F(1, 8), F(1, 10**6))
+SPLIT = Choose((GRID, BY_SEX), BY_SEX, (Question(0, (0,) * 20 + (1,) * 20), Question(1, (0, 1))))
+GAP = Choose((BY_SEX,), None, (Gap(0, (1, 1)), Gap(0, (2, 2), 1)), "gap")
 
 
 def released(aggregate: Any, mechanism: Any, currency: Any, unit: Any = None, share: Any = 1, keys: Any = ()) -> Any:
@@ -95,7 +106,21 @@ def test_quantiles_are_priced_by_their_theorem() -> None:
         assert F(999, 1000) < cost.amount == release.mechanism.cost("rho") <= 1
 
 
-@pytest.mark.parametrize("aggregate", [Quantiles(GRID, LEVELS), MostFrequent(BY_SEX)])
+def test_round_numbers_are_likelier_for_one_level_of_a_column_in_epsilon() -> None:
+    """Whatever is computed of a column, several levels and ρ have the law they had."""
+    computed = replace(GRID, value=Arithmetic("+", GRID.value, GRID.value))
+    lines = {
+        (GRID, 1, "epsilon"): (GRID.lower, GRID.width),
+        (GRID, 2, "epsilon"): None,
+        (GRID, 1, "rho"): None,
+        (computed, 1, "epsilon"): None,
+    }
+    for (grid, levels, currency), line in lines.items():
+        release, _ = released(Quantiles(grid, (F(1, 4), F(3, 4))[:levels]), "exponential", currency)
+        assert release.mechanism.line == line
+
+
+@pytest.mark.parametrize("aggregate", [Quantiles(GRID, LEVELS), MostFrequent(BY_SEX), SPLIT, GAP])
 def test_a_share_whose_rate_is_rounded_to_nothing_is_refused(aggregate: Any) -> None:
     with pytest.raises(Refused, match="so small a share"):
         released(aggregate, "exponential", "rho", PERSON, F(1, 10**40))
@@ -113,9 +138,61 @@ def test_the_most_frequent_value_is_chosen_by_counts_that_rise_together() -> Non
         assert F(999, 1000) < cost.amount == release.mechanism.cost("rho") <= 1
 
 
+@pytest.mark.parametrize(("asked", "step", "monotone"), [(SPLIT, 128, True), (replace(SPLIT, score="max"), 1, True)])
+def test_questions_are_chosen_by_what_a_row_moves_their_scores(asked: Any, step: int, monotone: bool) -> None:
+    for choose, moved, alike in ((asked, step, monotone), (GAP, 1, False)):
+        for unit, rows in ((None, 1), (PERSON, 20)):
+            release, cost = released(choose, "permute_and_flip", "epsilon", unit)
+            flip = PermuteAndFlip(F(1, rows), F(moved), monotone=alike)
+            assert release.mechanism == QuestionChoice(flip, rows, rows**2, choose)
+            assert (release.sensitivity.l1, release.sensitivity.l2_squared) == (rows, rows**2)
+            assert f"no score moves more than {moved}" in release.sensitivity.rule
+            assert cost == Cost("epsilon", F(1))
+            release, cost = released(choose, "exponential", "rho", unit)
+            chosen = Exponential(root_below(F(8, rows**2)), F(moved), monotone=alike)
+            assert release.mechanism == QuestionChoice(chosen, rows, rows**2, choose)
+            assert F(999, 1000) < cost.amount == release.mechanism.cost("rho") <= 1
+
+
+def test_a_tree_is_switched_off_by_its_own_name() -> None:
+    allowed = replace(schema(), allow=frozenset({"additive", "choice"}))
+    paid = certify(plan(measure(SPLIT, 1, "permute_and_flip")), allowed, "epsilon")
+    assert paid.switched_off == ("splits",)
+    with pytest.raises(Refused, match=r"switched choosing questions that divide rows \(splits\) off"):
+        paid.demand_allowed()
+
+
+def test_tables_of_a_choice_are_counted_together() -> None:
+    wide = Grid(Column("income"), F(0), F(100), MOST_COUNTED // 74 // 4)
+    two = Choose((wide, replace(wide, upper=F(50))), BY_SEX, (Question(0, (0,) * wide.size),))
+    assert released(two, "permute_and_flip", "epsilon", keys=(BY_AGE,))
+    one_more = replace(two, tables=(*two.tables, BY_AGE))
+    with pytest.raises(Refused, match=f"more than {MOST_COUNTED} cells"):
+        released(one_more, "permute_and_flip", "epsilon", keys=(BY_AGE,))
+
+
+def test_sums_in_cells_have_the_noise_of_their_largest_value() -> None:
+    summed = CellSum(Cross((BY_SEX, GRID)), Column("age"), Lattice(-3, 2, 0))
+    for unit, rows in ((None, 1), (PERSON, 20)):
+        release, _ = released(summed, "laplace", "epsilon", unit)
+        moved = 3 * rows, (3 * rows) ** 2
+        assert release.mechanism == Additive(DiscreteLaplace(F(3 * rows)), *moved, 80, sums=True)
+        release, _ = released(summed, "gaussian", "rho", unit, F(1, 2))
+        assert release.mechanism == Additive(DiscreteGaussian(F(moved[1])), *moved, 80, sums=True)
+        assert release.mechanism.family == "additive"
+    with pytest.raises(Refused, match="constant"):
+        released(replace(summed, lattice=Lattice(0, 0, 0)), "laplace", "epsilon")
+    with pytest.raises(Refused, match="no number"):
+        released(replace(summed, value=Column("sex")), "laplace", "epsilon")
+
+
 @pytest.mark.parametrize(
     ("aggregate", "mechanism", "currency"),
     [
+        (SPLIT, "exponential", "epsilon"),
+        (SPLIT, "permute_and_flip", "rho"),
+        (GAP, "laplace", "epsilon"),
+        (CellSum(GRID, Column("age"), Lattice(0, 9, 0)), "exponential", "epsilon"),
         (Quantiles(GRID, LEVELS), "laplace", "epsilon"),
         (Quantiles(GRID, LEVELS), "gaussian", "rho"),
         (MostFrequent(BY_SEX), "exponential", "epsilon"),
@@ -134,7 +211,12 @@ def test_another_mechanism_is_refused(aggregate: Any, mechanism: Any, currency: 
 def test_too_many_cells_are_refused() -> None:
     wide, many = replace(GRID, size=MOST_GROUPS // 74), RangeKey(Column("age"), 1, MOST_CELLS // (1 << 18) + 1)
     assert released(Histogram(wide), "laplace", "epsilon", keys=(BY_AGE,))
-    for aggregate in (Histogram, Cumulative, MostFrequent):
+    for aggregate in (
+        Histogram,
+        Cumulative,
+        MostFrequent,
+        lambda cells: CellSum(cells, Column("age"), Lattice(0, 1, 0)),
+    ):
         with pytest.raises(Refused, match="cells"):
             released(aggregate(replace(wide, size=wide.size + 1)), "laplace", "epsilon", keys=(BY_AGE,))
     with pytest.raises(Refused, match="cells"):
@@ -180,6 +262,38 @@ def test_finding_keys_is_paid_in_rho_and_delta() -> None:
     assert discovering(unit=Row()).selection == KeySelection(SELECTION.share, SELECTION.delta, 1)
     odd = discovering(selection=Selection(F(1, 3), F(1, 100)))
     assert odd.cost.amount == F(1, 2) + F(1, 3)
+
+
+WEIGHTED = replace(SELECTION, weighted=True)
+
+
+def test_keys_are_found_by_weights_at_the_same_price() -> None:
+    paid = discovering(selection=WEIGHTED)
+    assert paid.selection == KeySelection(SELECTION.share, SELECTION.delta, PERSON.max_groups, weighted=True)
+    assert paid.cost == discovering().cost
+    assert paid.digest != discovering().digest
+    assert paid.countings[0].weights == weights(PERSON.max_groups)
+    assert not discovering().countings[0].weights
+
+
+def test_weights_are_of_people_in_several_groups_and_never_a_measure() -> None:
+    for wrong in ({"unit": Row()}, {"caps": Caps(5, 1, 5)}):
+        with pytest.raises(Refused, match="weights"):
+            discovering(selection=WEIGHTED, **wrong)
+    with pytest.raises(Refused, match="weights"):
+        by_its_own_count(weighted=True)
+
+
+def test_keys_alone_are_paid_for_and_nothing_else_is_measured() -> None:
+    for selection in (SELECTION, WEIGHTED):
+        alone = discovering(selection=selection, measures=())
+        assert alone.releases == ()
+        assert alone.cost == Cost("rho", SELECTION.share, SELECTION.delta)
+        assert [event["mechanism"] for event in alone.events] == ["key_threshold"]
+    with pytest.raises(Refused, match="does not pay"):
+        discovering(selection=replace(SELECTION, share=F(0)), measures=())
+    with pytest.raises(Refused, match="measures nothing"):
+        certify(plan(unit=PERSON, keys=(BY_SEX,)), schema(PERSON), "rho")
 
 
 PEOPLE = CountPeople()

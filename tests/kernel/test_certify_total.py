@@ -99,7 +99,7 @@ def computed(value: Any, declared: Any) -> Plan:
 
 
 def folded(how: Any, value: Any) -> Plan:
-    return plan_of(table=PerUnit("people", None, (Folded("made", how, value, UNIT_STEP),)), unit=PERSON)
+    return plan_of(table=PerUnit("people", None, (Folded("made", how, value, UNIT_STEP),), 3), unit=PERSON)
 
 
 def unmade(name: Any, *arguments: Any) -> Any:

@@ -18,7 +18,7 @@ from sfumato.kernel.certify import MOST_COUNTED, certify
 from sfumato.kernel.gate import Receipt, release
 from sfumato.kernel.mechanisms import found_bounds
 from sfumato.kernel.mechanisms.additive import Additive, DiscreteGaussian, DiscreteLaplace
-from sfumato.kernel.mechanisms.found_bounds import BoundedSum, clamped, counts_around, larger
+from sfumato.kernel.mechanisms.found_bounds import BoundedSum, choose_edge, clamped, counts_around, larger
 from sfumato.kernel.mechanisms.protocol import CellCounts, Weighed
 from sfumato.plan.counting import SumInCell
 from sfumato.plan.expressions import Column
@@ -140,7 +140,8 @@ def test_no_clamp_lies_below_its_anchor(currency: Any) -> None:
     """There a row would be counted twice: also where the price of a choice is so small that all edges weigh alike."""
     rows, entropy = larger(weighed([3, -5, 90]).cells, len(AGES.edges)), SeededEntropy("below")
     for epsilon in (F(1), F(1, 10**30)):
-        chosen = [mechanism(currency=currency)._choose(rows, 20, epsilon, 1, 0, entropy) for _ in range(60)]
+        free = np.zeros(len(AGES.edges), dtype=np.int64)
+        chosen = [choose_edge(rows, 20, epsilon, 1, free, currency, entropy) for _ in range(60)]
         assert min(chosen) >= 20
         assert max(chosen) < len(AGES.edges)
 
@@ -435,7 +436,7 @@ TWINS = {
     "noise for one step": ("counting.l1 * most, counting.l2_squared * most**2", "counting.l1, counting.l2_squared"),
     "every choice at twice its price": ("law(epsilon, Fraction(FINE))", "law(2 * epsilon, Fraction(FINE))"),
     "the clamp of the rows themselves": (
-        "clamp = self._choose(rows, anchor, self.clamp, sought, farther, entropy)",
+        "clamp = choose_edge(rows, anchor, self.clamp, sought, farther * (places - anchor), self.currency, entropy)",
         "clamp = max(anchor, int(np.flatnonzero(rows[:-1])[-1]))",
     ),
 }

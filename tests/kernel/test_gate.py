@@ -15,6 +15,7 @@ from sfumato.kernel.gate import Found, Receipt, Release, release
 from sfumato.kernel.mechanisms import additive
 from sfumato.kernel.mechanisms.protocol import CellCounts
 from sfumato.kernel.mechanisms.running import Strategy
+from sfumato.plan.counting import WHOLE_WEIGHT
 from sfumato.plan.expressions import Column
 from sfumato.plan.nodes import Cumulative, Grid, Histogram, MostFrequent, OpenKey, Quantiles, RangeKey, Selection, Sum
 from tests.entropy import ScriptedEntropy, SeededEntropy
@@ -230,6 +231,31 @@ def test_groups_of_many_units_are_shown_sorted_and_others_are_not() -> None:
     paid = discovering()
     done = release(paid, Receipt(1, paid.digest), Found([(7,), (8,), (9,)], TOWNS, UNITS), SeededEntropy("towns"))
     assert done == Release(1, ((9,), (7,)), (("oslo", 0), ("rome", 1)))
+
+
+def weighing(*measures: Any) -> Certified:
+    asked = plan(*measures, keys=(OpenKey(Column("city")), BY_SEX), unit=PERSON)
+    wanted = Selection(Fraction(1, 8), Fraction(1, 10**6), weighted=True)
+    return certify(replace(asked, selection=wanted), schema(PERSON), "rho")
+
+
+def test_weights_select_and_are_not_released() -> None:
+    paid = weighing(measure(None, HUGE, "gaussian"))
+    found = Found([(7,), (8,), (9,)], TOWNS, UNITS * WHOLE_WEIGHT)
+    done = release(paid, Receipt(1, paid.digest), found, SeededEntropy("towns"))
+    assert done == Release(1, ((9,), (7,)), (("oslo", 0), ("rome", 1)))
+    unweighed = Found([(7,), (8,), (9,)], TOWNS, UNITS)
+    assert release(paid, Receipt(1, paid.digest), unweighed, SeededEntropy("towns")).groups == ()
+
+
+def test_of_keys_alone_nothing_but_the_keys_is_released() -> None:
+    paid = weighing()
+    done = release(paid, Receipt(1, paid.digest), Found([()] * 3, TOWNS, UNITS * WHOLE_WEIGHT), SeededEntropy("towns"))
+    assert done == Release(1, ((), ()), (("oslo", 0), ("rome", 1)))
+    nobody = Found([], [], np.array([], dtype=np.int64))
+    assert release(paid, Receipt(1, paid.digest), nobody, ScriptedEntropy()) == Release(1, (), ())
+    with pytest.raises(Refused, match="shape"):
+        release(paid, Receipt(1, paid.digest), Found([(1,)] * 3, TOWNS, UNITS), ScriptedEntropy())
 
 
 @pytest.mark.parametrize("aggregate", [None, Histogram(GRID)])

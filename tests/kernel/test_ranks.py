@@ -265,7 +265,7 @@ TWINS = {
         "slope = min(node.inside.numerator, node.inside.denominator - node.inside.numerator)",
     ),
     "the level's denominator forgotten": ("Fraction(slope)", "Fraction(slope) / 10"),
-    "the price of another depth": ("self.estimates[node.depth], inward", "2 * self.estimates[0], inward"),
+    "the price of another depth": ("self.estimates[node.depth], entropy", "2 * self.estimates[0], entropy"),
 }
 
 
@@ -312,13 +312,18 @@ def test_pieces_that_share_a_row_are_caught() -> None:
 
 
 def flipped_law(mechanism: Any, counts: Histogram) -> list[Decimal]:
-    """P(i) = p_i ∫ Π_{j≠i} (1 - p_j t) dt over [0, 1], with p_i = exp(-ε · gap_i / (2 · slope))."""
+    """P(i) = p_i ∫ Π_{j≠i} (1 - p_j t) dt over [0, 1], with p_i = exp(-ε · gap_i / (2 · slope)).
+
+    A gap is in rows; of a cell without a round number, where these are likelier, it is larger.
+    """
     (node,), fine = mechanism.nodes(), halves(counts)
     wanted = node.level * sum(fine) + mechanism.widths.inward(0)
     gaps = []
     for start in range(0, len(fine) + 1, mechanism.stride):
         low, high = sum(fine[:start]), sum(fine[: start + mechanism.stride])
         gaps.append(min(abs(rank - wanted) for rank in _ranks(low, high - mechanism.widths.slack(node), wanted)))
+        if mechanism.line is not None and node.level not in (0, 1) and start // 2 not in ROUND_CELLS:
+            gaps[-1] += ODD
     with localcontext(PRECISE):
         rate = mechanism.estimates[0] / (2 * node.slope)
         heads = [exp_minus(rate * (gap - min(gaps))) for gap in gaps]
@@ -334,8 +339,25 @@ def flipped_law(mechanism: Any, counts: Histogram) -> list[Decimal]:
     return chances
 
 
-def flipped(levels: tuple[Fraction, ...], size: int, rows: int, module: Any = ranks) -> Any:
-    return module.RankChoice(levels, size, rows, rows**2, (F(2, rows),), NOTHING, flip=True)
+def flipped(levels: tuple[Fraction, ...], size: int, rows: int, module: Any = ranks, line: Any = None) -> Any:
+    return module.RankChoice(levels, size, rows, rows**2, (F(2, rows),), NOTHING, flip=True, line=line)
+
+
+BY_HALVES = (F(0), HALF)  # a line of cells half as wide as what lies between round numbers
+ROUND_CELLS = (0, 2)
+ODD = 3
+
+
+@pytest.fixture
+def odd(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two parts a cell, and whole numbers are round: other cells cost three rows."""
+    _coarse(monkeypatch, ranks)
+    _odd(monkeypatch, ranks)
+
+
+def _odd(monkeypatch: pytest.MonkeyPatch, module: Any) -> None:
+    monkeypatch.setattr(module, "round_cells", lambda *_: np.array(ROUND_CELLS))
+    monkeypatch.setattr(module, "cost_of_odd", lambda inside, *_: ODD * inside.denominator)
 
 
 @pytest.mark.slow
@@ -361,6 +383,45 @@ def test_no_small_neighbour_loses_more_than_epsilon_when_flipped(level: Fraction
             one, other = flipped_law(mechanism, counts), flipped_law(mechanism, more)
             worst = max(worst, *(abs((a / b).ln()) for a, b in zip(one, other, strict=True)))
     assert Decimal("0.5") < worst <= 2 + ROUNDING
+
+
+@pytest.mark.usefixtures("odd")
+@pytest.mark.parametrize("level", [HALF, F(1, 10), F(0)])
+def test_no_small_neighbour_loses_more_than_epsilon_where_round_numbers_are_likelier(level: Fraction) -> None:
+    mechanism, worst = flipped((level,), 3, 1, line=BY_HALVES), Decimal(0)
+    for counts in product(range(3), repeat=3):
+        for place in range(3):
+            more = tuple(count + (place == at) for at, count in enumerate(counts))
+            one, other = flipped_law(mechanism, counts), flipped_law(mechanism, more)
+            worst = max(worst, *(abs((a / b).ln()) for a, b in zip(one, other, strict=True)))
+    assert Decimal("0.5") < worst <= 2 + ROUNDING
+
+
+@pytest.mark.usefixtures("odd")
+@pytest.mark.parametrize(("level", "counts"), [(HALF, (0, 8, 0)), (F(1, 10), (0, 1, 3)), (F(1), (1, 1, 0))])
+def test_draws_with_likelier_round_numbers_follow_their_law(level: Fraction, counts: Histogram) -> None:
+    expected = flipped_law(flipped((level,), 3, 1, line=BY_HALVES), counts)
+    assert chi_square(_drawn(ranks, level, counts), [float(chance) for chance in expected]) > 1e-6
+
+
+@pytest.mark.parametrize(
+    "broken", ["- self.costs(node) * (candidates.low == candidates.high)", "- self.costs(node) * (candidates.low > 0)"]
+)
+def test_a_twin_whose_costs_follow_the_rows_is_flagged(broken: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    twin, counts = mutant(ranks, "- self.costs(node)", broken), (0, 8, 0)
+    for module in (ranks, twin):
+        _coarse(monkeypatch, module)
+        _odd(monkeypatch, module)
+    expected = flipped_law(flipped(MEDIAN, 3, 1, line=BY_HALVES), counts)
+    assert chi_square(_drawn(twin, HALF, counts), [float(chance) for chance in expected]) < 1e-6
+
+
+def _drawn(module: Any, level: Fraction, counts: Histogram) -> list[int]:
+    mechanism, entropy = flipped((level,), len(counts), 1, module, BY_HALVES), SeededEntropy(f"odd {level} {counts}")
+    seen = [0] * (2 * len(counts) + 1)
+    for _ in range(4_000):
+        seen[mechanism.choose(cells(counts), entropy)[0]] += 1
+    return seen
 
 
 @pytest.mark.slow

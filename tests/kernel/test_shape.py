@@ -76,6 +76,16 @@ def test_what_the_gate_makes_fits_and_what_is_changed_does_not(made: Any, questi
         assert not fits(Release(2, values[1:], groups), plan)
 
 
+def test_keys_alone_have_no_numbers(made: Any) -> None:
+    paid, release = made("SELECT city FROM people GROUP BY city", sf.Budget(3, 1e-6))
+    (plan,) = paid.plans
+    assert fits(release, plan)
+    found = Release(2, ((), ()), (("a", 0), ("b", 0)))
+    assert fits(found, plan)
+    for values in (((),), ((), (1,)), ((), (), ())):
+        assert not fits(replace(found, values=values), plan)
+
+
 def test_found_groups_have_names_of_their_own(made: Any) -> None:
     paid, _ = made(QUESTIONS[-1], sf.Budget(3, 1e-6))
     (plan,) = paid.plans

@@ -210,6 +210,59 @@ def test_a_twin_that_believes_a_width_fails_where_the_score_overflows(monkeypatc
     assert RankChoice.for_share(F(1), "rho", 1, 1, ranked.MEDIAN, 2).choose(ranked.cells((4, 2)), SeededEntropy("safe"))
 
 
+# ---- round numbers -----------------------------------------------------------------------------------------
+
+LINES = [
+    (F(0), F(80, 1 << 18), 1 << 18, F(1, 10)),
+    (F(-60), F(360, 1 << 18), 1 << 18, F(1, 10)),
+    (F(-1, 2), F(1), 100_001, F(100)),
+    (F(-1, 2), F(1_500_001, 1 << 18), 1 << 18, F(1000)),
+    (F(1, 3), F(512, 1 << 18), 1 << 18, F(1)),
+    (F(0.1), F(7, 10**9), 5_000, F(10) ** -8),
+]
+
+
+@pytest.mark.parametrize(("lower", "width", "cells", "step"), LINES)
+def test_round_numbers_of_a_line_are_multiples_of_a_power_of_ten(
+    lower: Fraction, width: Fraction, cells: int, step: Fraction
+) -> None:
+    assert widths.round_step(width, cells) == step
+    assert widths.FEWEST_ROUND <= width * cells / step < 10 * widths.FEWEST_ROUND
+    found = widths.round_cells(lower, width, cells).tolist()
+    assert found == sorted(set(found))
+    numbers = [widths.round_number(lower, width, cells, cell) for cell in found]
+    first, last = -(-lower // step), -(-(lower + width * cells) // step)
+    assert numbers == [step * number for number in range(first, last)]
+    others = set(range(0, cells, 97)) - set(found)
+    assert {widths.round_number(lower, width, cells, cell) for cell in others} == {None}
+
+
+def test_where_all_cells_hold_round_numbers_none_is_likelier() -> None:
+    line = F(-1, 2), F(1), 2_000
+    assert len(widths.round_cells(*line)) == 0
+    assert widths.round_number(*line, 10) is None
+    assert widths.round_number(F(0), F(80, 1 << 18), 1 << 18, 1 << 18) is None  # the end of the line
+
+
+def test_round_cells_have_their_part_of_the_weight() -> None:
+    """In all, exp(-ε·cost / (2·slope)) of the others add up to nine times as much: a tenth is theirs."""
+    for level, epsilon in ((F(1, 2), F(1, 1000)), (F(9, 10), F(1, 100))):
+        cost = widths.cost_of_odd(level, epsilon, 800, 1 << 18)
+        slope = max(level.numerator, level.denominator - level.numerator)
+        others = ((1 << 18) - 800) * np.exp(-float(epsilon) * cost / (2 * slope))
+        assert 800 / (800 + others) == pytest.approx(0.1, rel=0.01)
+    assert widths.cost_of_odd(F(1, 2), F(1), 800, 8_000) == 0  # they have more without
+
+
+@pytest.mark.parametrize("said", NONSENSE, ids=repr)
+def test_costs_are_made_safe(said: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ranks, "cost_of_odd", lambda *_: said)
+    mechanism = RankChoice.for_share(F(1), "epsilon", 1, 1, ranked.MEDIAN, 1 << 18, LINES[0][:2])
+    costs = mechanism.costs(mechanism.nodes()[0])
+    assert costs.dtype == np.int64
+    assert 0 <= costs.min() <= costs.max() <= FARTHEST
+
+
 SOUGHT: list[tuple[Any, Any, Any]] = [
     (-(10**40), 10**40, -(10**40)),
     (nan, inf, -inf),
@@ -240,7 +293,7 @@ def test_nonsense_moves_no_claim_of_found_bounds(said: tuple[Any, Any, Any], mon
 
 def test_a_twin_that_believes_how_many_rows_to_seek_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     """The control: a number of rows that is none, or one that overflows, is told as an error of the rows' own kind."""
-    twin = mutant(found_bounds, "min(max(safe(number), 0), MOST_SOUGHT)", "number")
+    twin = mutant(found_bounds, "wanted = min(max(safe(wanted), 0), MOST_SOUGHT)", "")
     for said in ((nan, 1, 1), (10**30, 1, 1)):
         for name, one in zip(("rows_at_anchor", "rows_at_clamp", "rows_of_a_cell"), said, strict=True):
             monkeypatch.setattr(twin, name, lambda *_, one=one: one)

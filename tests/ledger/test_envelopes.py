@@ -159,6 +159,20 @@ def test_a_forged_draw_is_noticed_by_everybody(path: Path, name: str) -> None:
         open_ledger(path)
 
 
+@pytest.mark.parametrize("named", ["d", "2/x/d", "2/9"])
+def test_a_draw_of_another_name_is_not_listed(path: Path, named: str) -> None:
+    ledger = open_ledger(path)
+    keep(ledger, draw(ledger.seal(sealing())))
+    said = newest(ledger, "draw").content | {"used": "1/2"}
+    assert [line.round for line in ledger.draws()] == [1]
+    ledger.close()
+    forge(path, "draw", said, analyst="research", question=named, charge=2)
+    ledger = open_ledger(path)
+    with pytest.raises(LedgerDamaged, match="entry 5 of the ledger does not match"):
+        ledger.draws()
+    ledger.close()
+
+
 def test_the_same_draw_twice_is_noticed(path: Path) -> None:
     """SQLite itself refuses it; and a book, of a file whose indexes lie."""
     ledger = open_ledger(path)

@@ -169,7 +169,13 @@ def test_an_entry_says_what_was_done_and_not_only_what_it_cost(ledger: Ledger) -
         "sql": ["SELECT COUNT(*) FROM people"],
         "price": "1/4",
         "key_delta": "0",
-        "caps": {"max_rows": 2, "max_groups": 2, "max_rows_per_group": 2},
+        "caps": {
+            "max_rows": 2,
+            "max_groups": 2,
+            "max_rows_per_group": 2,
+            "default_max_rows": 2,
+            "default_max_groups": 2,
+        },
         "together": 1,
         "language": PLAN_LANGUAGE,
     }

@@ -16,8 +16,10 @@ from typing import NoReturn
 
 from sfumato.errors import BudgetExceeded, LedgerDamaged
 from sfumato.ledger.chain import Chain
+from tests.learn.fitting import fit
 from tests.ledger.asking import open_session, question
 from tests.ledger.payments import open_ledger, payment
+from tests.session.drawing import draw_all, opened
 
 ROOT = Path(__file__).parents[2]
 Work = Callable[[], object]
@@ -143,12 +145,35 @@ def ask_the_same(number: int, folder: str, threads: str) -> Work:
     return work
 
 
+def fit_the_same(number: int, folder: str, name: str) -> Work:
+    """The model that a learner finds, and what it cost in all."""
+
+    def work() -> str:
+        found = fit(Path(folder), name)
+        return json.dumps({"model": found["model"], "spent": found["spent"]})
+
+    return work
+
+
+def draw_the_same(number: int, folder: str) -> Work:
+    """What each process was released of one purpose, and what was charged for it."""
+    session = opened(Path(folder))
+
+    def work() -> str:
+        found = draw_all(session, 1)
+        return json.dumps({"found": found, "spent": session.budget.spent.epsilon, "charges": len(session.history())})
+
+    return work
+
+
 ROLES: dict[str, Callable[..., Work]] = {
     "open": open_one,
     "charge": charge_many,
     "charge-copies": charge_copies,
     "charge-carelessly": charge_carelessly,
     "ask-the-same": ask_the_same,
+    "draw-the-same": draw_the_same,
+    "fit-the-same": fit_the_same,
 }
 
 if __name__ == "__main__":

@@ -46,7 +46,7 @@ def test_replacing_a_person_is_twice_that_and_never_more() -> None:
 
 def test_every_release_says_whom_it_protects_and_how() -> None:
     certified = certify(PLAN, SCHEMA, "epsilon")
-    assert str(certified.plan.unit) == "person (who: at most 3 rows in 1 groups)"
+    assert str(certified.plan.unit) == "person (who: at most 3 rows in 1 group)"
     assert all(release.sensitivity.rule.startswith("one person adds") for release in certified.releases)
     loss = sum(
         (

@@ -2,10 +2,12 @@
 
 from tests.mutants.mutant import Mutant
 from tests.mutants.planted_language import LANGUAGE
+from tests.mutants.planted_learning import LEARNING
 from tests.mutants.planted_ledger import OF_THE_LEDGER
 from tests.mutants.planted_tables import TABLES
 
 FOUND, WIDTHS = "tests/kernel/test_found_bounds.py", "tests/kernel/test_widths.py"
+ENDS = "tests/kernel/test_found_ends.py"
 ALLOW = "tests/session/test_allow.py"
 CERTIFY, SENSITIVITY = "tests/kernel/test_certify.py", "tests/threats/test_sensitivity.py"
 WORST = SENSITIVITY + "::test_the_worst_change_is_the_certified_one"
@@ -57,7 +59,7 @@ PLANTED = (
     Mutant(
         "unit-unchecked",
         "kernel/certify.py",
-        "if plan.unit != schema.unit:",
+        "if plan.unit.whose != schema.unit.whose:",
         "if plan.unit is None:",
         "a plan for rows is answered on a table of people",
         (CERTIFY, SENSITIVITY + "::test_s7_a_plan_for_rows_on_a_table_of_people_is_refused"),
@@ -78,6 +80,14 @@ PLANTED = (
         "return discrete_gaussian(Fraction(self.variance**0.5), count, entropy)",
         "Gaussian noise of deviation √σ in place of σ",
         ("tests/kernel/test_additive.py", "tests/statistics/test_audit.py"),
+    ),
+    Mutant(
+        "noise-beyond-doubles",
+        "kernel/mechanisms/additive.py",
+        "if self.scale > MOST_SCALE:",
+        "if False:",
+        "a draw of almost no ε has noise whose lowest digits are not drawn but rounded: they show those of the sum",
+        ("tests/kernel/test_additive.py",),
     ),
     Mutant(
         "gaussian-price-linear",
@@ -204,8 +214,8 @@ PLANTED = (
     Mutant(
         "rho-for-every-key",
         "kernel/mechanisms/keys.py",
-        "return DiscreteGaussian.for_rho(self.rho, l2_squared=self.max_groups)",
-        "return DiscreteGaussian.for_rho(self.rho, l2_squared=1)",
+        "l2_squared=WHOLE_WEIGHT**2 if self.weighted else self.max_groups)",
+        "l2_squared=WHOLE_WEIGHT**2 if self.weighted else 1)",
         "a person with max_groups keys costs max_groups times ρ",
         ("tests/kernel/test_keys.py",),
     ),
@@ -216,6 +226,54 @@ PLANTED = (
         "chance_below(delta, 1, bits), 1 << bits)",
         "a person who alone holds max_groups keys is shown with max_groups times δ",
         ("tests/kernel/test_keys.py",),
+    ),
+    Mutant(
+        "noise-for-a-person-of-weight-one",
+        "kernel/mechanisms/keys.py",
+        "l2_squared=WHOLE_WEIGHT**2 if self.weighted else self.max_groups)",
+        "l2_squared=WHOLE_WEIGHT if self.weighted else self.max_groups)",
+        "noise for the length of a weight where that for its square is needed: hardly any",
+        ("tests/kernel/test_weighted_keys.py",),
+    ),
+    Mutant(
+        "weights-of-who-holds-one-key",
+        "kernel/mechanisms/weighted_keys.py",
+        "(max_groups, *range(len(each) - 1, 0, -1)), reversed(each), strict=True)",
+        "(1,), each[:1], strict=True)",
+        "who alone holds many keys is shown by one of them with more than δ",
+        ("tests/kernel/test_weighted_keys.py",),
+    ),
+    Mutant(
+        "weights-with-delta-for-every-key",
+        "kernel/mechanisms/weighted_keys.py",
+        "return beyond(threshold - weight, variance, keys) <= delta",
+        "return beyond(threshold - weight, variance) <= delta",
+        "who alone holds max_groups keys is shown with max_groups times δ",
+        ("tests/kernel/test_weighted_keys.py",),
+    ),
+    Mutant(
+        "tail-from-below",
+        "kernel/mechanisms/weighted_keys.py",
+        "root + level / ratio\n",
+        "root + (level + 1) / ratio\n",
+        "what is taken for a bound of the tail lies below it",
+        ("tests/kernel/test_weighted_keys.py",),
+    ),
+    Mutant(
+        "weights-for-one-group",
+        "kernel/certify.py",
+        "selection = KeySelection(share, wanted.delta, groups, wanted.weighted)",
+        "selection = KeySelection(share, wanted.delta, 1 if wanted.weighted else groups, wanted.weighted)",
+        "all weights of a person are as long as one, and still they may be alone with more keys than one",
+        ("tests/kernel/test_certify_cells.py",),
+    ),
+    Mutant(
+        "all-keys-where-nothing-is-measured",
+        "kernel/gate.py",
+        "return Release(receipt.entry, ((),) * len(entries), groups)",
+        "return Release(receipt.entry, ((),) * len(given.entries), None if named is None else tuple(named))",
+        "who asks for keys alone gets all of them, those of one person too",
+        (GATE + "::test_of_keys_alone_nothing_but_the_keys_is_released",),
     ),
     Mutant(
         "keys-by-rows",
@@ -642,6 +700,38 @@ PLANTED = (
         (WORST,),
     ),
     Mutant(
+        "cells-thinned-by-nobody",
+        "engines/sql/counting.py",
+        'return f"CASE WHEN total > most THEN {to} - {before} ELSE n END"',
+        'return "n"',
+        "all rows of a person count in the cells of a histogram, however many",
+        ("tests/engines/test_caps.py", "tests/engines/test_parts.py"),
+    ),
+    Mutant(
+        "cells-thinned-one-by-one",
+        "engines/sql/counting.py",
+        'return f"CASE WHEN total > most THEN {to} - {before} ELSE n END"',
+        'return "least(n, most)"',
+        "a person with rows in a hundred cells moves a histogram by a hundred times max_rows",
+        ("tests/engines/test_caps.py", "tests/engines/test_magnitudes.py"),
+    ),
+    Mutant(
+        "sum-of-rows-that-do-not-count",
+        "engines/sql/counting.py",
+        'dialect.sum_huge(_part_of_sum("s1", "n", dialect))',
+        'dialect.sum_huge("s1")',
+        "a person with a thousand rows moves a sum by a thousand clamps, its noise covers max_rows",
+        ("tests/engines/test_magnitudes.py",),
+    ),
+    Mutant(
+        "start-that-does-not-fit",
+        "engines/duckdb/dialect.py",
+        ">> 1 AS BIGINT) % {many})",
+        "AS BIGINT) % {many})",
+        "half of the hashes do not fit: that a question fails tells that somebody has more rows than count",
+        ("tests/engines/test_thinned.py",),
+    ),
+    Mutant(
         "centred-at-the-lower-bound",
         "engines/sql/counting.py",
         'f"{total} - {dialect.huge(lattice.centre)} * COUNT(v{i}) AS s{i}"',
@@ -659,9 +749,9 @@ PLANTED = (
     ),
     Mutant(
         "undeclared-key-numbered",
-        "engines/sql/counting.py",
-        'return f"CASE WHEN {written} BETWEEN {low} AND {high} THEN {position} END"',
-        "return position",
+        "engines/sql/expressions.py",
+        'return f"CASE WHEN {written} BETWEEN {low} AND {high} THEN {place} END"',
+        "return place",
         "a row outside the declared keys makes the question fail: the failure tells that it is there",
         (WORST,),
     ),
@@ -674,6 +764,46 @@ PLANTED = (
         ("tests/engines/test_duckdb.py::test_a_text_is_compared_and_never_read_as_sql",),
     ),
     # ---- bounds that are found
+    Mutant(
+        "one-end-for-nothing",
+        "kernel/mechanisms/found_ends.py",
+        "return (1 if self.line.one_sided else 2) * choices + added",
+        "return choices + added",
+        "the choices that find the low end are not paid for",
+        (ENDS,),
+    ),
+    Mutant(
+        "squares-with-the-noise-of-sums",
+        "kernel/mechanisms/found_ends.py",
+        "for part, most in ((total, MOST_AWAY), (squares, HALF_SQUARE))",
+        "for part, most in ((total, MOST_AWAY), (squares, MOST_AWAY))",
+        "a square is eight thousand times as large as what its noise is for",
+        (ENDS,),
+    ),
+    Mutant(
+        "cuts-that-fall",
+        "kernel/mechanisms/found_ends.py",
+        "return np.maximum.accumulate(_within(self.line.cuts(low, high, self.bins), self.bins + 1, self.line.size))",
+        "return _within(self.line.cuts(low, high, self.bins), self.bins + 1, self.line.size)",
+        "a row between two cuts in the wrong order counts three times, with noise for one",
+        (ENDS + "::test_nonsense_moves_no_claim",),
+    ),
+    Mutant(
+        "cells-worth-anything",
+        "kernel/mechanisms/found_ends.py",
+        "return np.clip(said, -most, most)",
+        "return said",
+        "a cell that is worth more than the ends are apart moves sums by more than their noise is for",
+        (ENDS + "::test_nonsense_moves_no_claim",),
+    ),
+    Mutant(
+        "cells-worth-what-others-have",
+        "kernel/mechanisms/found_ends.py",
+        "sums = int((entry.counts * away).sum()), int((entry.counts * (away**2 - HALF_SQUARE)).sum())",
+        "sums = int((entry.counts * (away - away.min())).sum()), int((entry.counts * (away**2 - HALF_SQUARE)).sum())",
+        "the smallest value of all is what others are counted from: without it every other counts more",
+        (ENDS,),
+    ),
     Mutant(
         "found-sum-noise-for-one-step",
         "kernel/mechanisms/found_bounds.py",
@@ -796,6 +926,14 @@ PLANTED = (
         (WIDTHS,),
     ),
     Mutant(
+        "round-numbers-of-the-rows",
+        "kernel/mechanisms/ranks.py",
+        "scores = scores - self.costs(node)",
+        "scores = scores - self.costs(node) * (candidates.low == candidates.high)",
+        "a number that somebody has costs nothing, an empty one does: scores move by more than a row",
+        (RANKS + "::test_draws_with_likelier_round_numbers_follow_their_law",),
+    ),
+    Mutant(
         "rate-by-all-rows-in-rho",
         "kernel/mechanisms/ranks.py",
         "self.l2_squared * sum((Exponential(each, one).rho()",
@@ -806,8 +944,8 @@ PLANTED = (
     Mutant(
         "rows-to-seek-believed",
         "kernel/mechanisms/found_bounds.py",
-        "min(max(safe(number), 0), MOST_SOUGHT)",
-        "number",
+        "wanted = min(max(safe(wanted), 0), MOST_SOUGHT)",
+        "wanted = wanted",
         "a number that was worked out for accuracy overflows a score, or ends the look at some rows and not at others",
         (WIDTHS,),
     ),
@@ -1079,11 +1217,27 @@ PLANTED = (
         (LENGTHS,),
     ),
     Mutant(
+        "texts-in-dictionaries-of-any-length",
+        "engines/duckdb/canonical.py",
+        'return f"substring({written}, 1, {longest})"',
+        "return written",
+        "a book in one cell of a file is worked on with every question, though no row may show it",
+        (LENGTHS,),
+    ),
+    Mutant(
         "categories-of-any-length",
         "engines/duckdb/canonical.py",
-        "<= {most} THEN {written} END",
-        "<= 1e9 THEN {written} END",
+        "return _cut(_text(name, physical, longer), longer)",
+        "return _text(name, physical, longer)",
         "a book in a cell of a category takes a thousand times as long to work on as any other",
+        (LENGTHS,),
+    ),
+    Mutant(
+        "categories-cut-to-a-value",
+        "engines/duckdb/canonical.py",
+        "for value in values) + 1\n            return _cut(",
+        "for value in values)\n            return _cut(",
+        "whoever's value begins like a longest one that is listed is counted there",
         (LENGTHS,),
     ),
     # ---- no row makes a question fail, or grow
@@ -1138,7 +1292,7 @@ PLANTED = (
     Mutant(
         "declared-kinds-believed",
         "plan/sources.py",
-        "if not all(agrees(column.value, column.declared, within) for column in computed):",
+        "if not all(agrees(column.value, column.declared, within, seen) for column in computed):",
         "if not computed:",
         "a sub-query calls a text a number: the engine casts it, and fails on a person whose text is none",
         (TOTAL,),
@@ -1185,6 +1339,7 @@ PLANTED = (
         (TICKS,),
     ),
     *LANGUAGE,
+    *LEARNING,
     *OF_THE_LEDGER,
     *TABLES,
 )

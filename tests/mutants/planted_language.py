@@ -5,7 +5,9 @@ from tests.mutants.mutant import Mutant
 CERTIFY, DUCKDB = "tests/kernel/test_certify.py", "tests/engines/test_duckdb.py"
 NODES, SOURCES, PARTS = "tests/plan/test_nodes.py", "tests/plan/test_sources.py", "tests/plan/test_parts.py"
 TOTAL, CAPS = "tests/plan/test_total.py", "tests/engines/test_caps.py"
-RELATIONS = "tests/engines/test_relations.py::test_a_persons_rows_multiply_to_the_square_of_max_rows_at_most"
+CUT = "tests/engines/test_cut.py::test_the_worst_person_is_the_certified_one"
+CEILINGS, UP_TO = "tests/kernel/test_ceilings.py", "tests/threats/test_up_to.py"
+RELATIONS = "tests/engines/test_relations.py::test_a_persons_rows_multiply_to_those_of_both_sides_at_most"
 ENGINES = "tests/contract/test_engines.py"
 WORK = "tests/plan/test_work.py"
 
@@ -31,12 +33,20 @@ LANGUAGE = (
         ),
     ),
     Mutant(
-        "last-branch-unseen",
-        "plan/expressions.py",
-        "return inner if otherwise is None else (*inner, otherwise)",
-        "return inner",
-        "an identifier behind ELSE is compared and grouped by, and certify does not see it",
-        (CERTIFY, NODES),
+        "one-salt-for-all-plans",
+        "kernel/certify.py",
+        "made = countings(plan, digest)",
+        'made = countings(plan, "0" * 64)',
+        "whose groups count is decided alike in all plans: who is left out of one answer is left out of all",
+        (CERTIFY + "::test_a_plan_has_one_digest_and_its_countings_their_salt_from_it",),
+    ),
+    Mutant(
+        "sources-worked-out-for-another-schema",
+        "plan/sources.py",
+        "self.source is other.source and self.schema is other.schema",
+        "self.source is other.source",
+        "a source is certified by columns and a unit of another session, and fails on a row, or protects nobody",
+        (SOURCES + "::test_a_source_is_worked_out_for_the_schema_that_is_asked_about",),
     ),
     Mutant(
         "year-of-anything",
@@ -73,8 +83,8 @@ LANGUAGE = (
     Mutant(
         "each-counting-for-itself",
         "plan/work.py",
-        "found = total(work_of(counting, schema) for counting in countings)",
-        "found = max((work_of(counting, schema) for counting in countings), key=lambda each: each.row)",
+        "found = total(work_of(counting, schema, kept) for counting in countings)",
+        "found = max((work_of(counting, schema, kept) for counting in countings), key=lambda each: each.row)",
         "a question of a hundred measures makes one row a hundred times as dear",
         (WORK,),
     ),
@@ -85,6 +95,14 @@ LANGUAGE = (
         "return False",
         "NaN of a power reaches branches and functions that do not expect it: it is compared as the largest number",
         (WORK,),
+    ),
+    Mutant(
+        "bounds-between-steps",
+        "plan/lattice.py",
+        "for number in (self.lower, self.upper, self.exponent)",
+        "for number in (self.exponent,)",
+        "an engine rounds the end 3/2 to 2, which certify does not: a row adds a third more than is covered",
+        ("tests/plan/test_lattice.py",),
     ),
     Mutant(
         "centre-between-steps",
@@ -144,11 +162,67 @@ LANGUAGE = (
     ),
     Mutant(
         "caps-above-the-owners",
-        "kernel/certify.py",
-        "and plan.caps.rows <= plan.unit.max_rows",
-        "and plan.caps.rows > 0",
+        "kernel/ceilings.py",
+        '("rows", "groups", "rows_per_group")',
+        '("groups", "rows_per_group")',
         "a question says itself how many rows of a person an engine carries along",
-        (CAPS,),
+        (CEILINGS,),
+    ),
+    Mutant(
+        "rows-without-an-id-in-groups-of-their-own",
+        "plan/nodes.py",
+        "return Caps(rows, rows, rows)",
+        "return Caps(rows, rows, 1)",
+        "36 rows of a person that lie in one group get the Gaussian noise of 36 rows in as many groups, a sixth of it",
+        (UP_TO,),
+    ),
+    Mutant(
+        "keys-of-nobody",
+        "kernel/certify.py",
+        "if plan.open and isinstance(plan.unit, UpTo):",
+        "if plan.open and not plan.measures:",
+        "rows select keys where people should: one person with 36 rows makes a name be shown",
+        (UP_TO,),
+    ),
+    Mutant(
+        "rows-that-are-cut-off",
+        "engines/sql/counting.py",
+        'return f"CASE WHEN n > most{elsewhere} THEN 1 ELSE 0 END"',
+        'return f"CASE WHEN n > most{elsewhere} THEN n - most ELSE 0 END"',
+        "how many rows of a person are cut off is counted: one person with a million moves it by a million",
+        (CUT,),
+    ),
+    Mutant(
+        "cut-off-in-one-group",
+        "kernel/certify.py",
+        'return Sensitivity(caps.groups, caps.groups, f"one person counts once',
+        'return Sensitivity(1, 1, f"one person counts once',
+        "a person above a cap in five groups gets the noise of one",
+        (CUT,),
+    ),
+    Mutant(
+        "joins-multiply",
+        "kernel/ceilings.py",
+        "left_rows * right_rows > MOST_PAIRS",
+        "max(left_rows, right_rows) > MOST_PAIRS",
+        "one person with many rows in two tables slows a question down, and the clock tells of them",
+        (CEILINGS,),
+    ),
+    Mutant(
+        "sides-above-the-owners",
+        "kernel/ceilings.py",
+        "if rows > table_caps(source, schema).max_rows:",
+        "if rows > schema.unit.caps.max_rows:  # type: ignore[union-attr]",
+        "a join pairs as many rows of a person in one table as another table allows",
+        (CEILINGS,),
+    ),
+    Mutant(
+        "smaller-cap-of-a-join",
+        "schema/unit.py",
+        "TableCaps(*map(max, astuple(self), astuple(other)))",
+        "TableCaps(*map(min, astuple(self), astuple(other)))",
+        "a join counts fewer rows of a person than its tables allow, without a word",
+        (CEILINGS,),
     ),
     # ---- the SQL, and what comes back
     Mutant(
@@ -202,12 +276,36 @@ LANGUAGE = (
         (DUCKDB + "::test_a_double_of_the_emitter_is_that_double_to_the_last_bit",),
     ),
     Mutant(
+        "whole-weights",
+        "plan/counting.py",
+        "return tuple(isqrt(WHOLE_WEIGHT**2 // keys) for keys in held)",
+        "return tuple(WHOLE_WEIGHT for keys in held)",
+        "a person of many keys moves each of them by as much as one of a single key",
+        ("tests/engines/test_weights.py",),
+    ),
+    Mutant(
+        "weights-by-rows",
+        "engines/sql/counting.py",
+        "THEN {dialect.sum_big(weight)} END",
+        "THEN {dialect.sum_big(f'n * {weight}')} END",
+        "a person's rows add their weight again, so that many of them alone make a key",
+        ("tests/engines/test_weights.py",),
+    ),
+    Mutant(
+        "weight-of-the-place",
+        "engines/sql/counting.py",
+        'f"least(held, {len(counting.weights)})"',
+        '"rank"',
+        "a person's first key counts as if there were no other, so that together they are too heavy",
+        ("tests/engines/test_weights.py",),
+    ),
+    Mutant(
         "rows-for-units",
         "engines/arrange.py",
-        "units = np.array([int(row[-1]) for row in results[0]], dtype=np.int64)",
+        "units = np.array([_numbers(row[-1:])[0] for row in results[0]], dtype=np.int64)",
         "units = np.array([int(row[width + 1]) for row in results[0]], dtype=np.int64)",
         "keys are shown by their rows: one person with a thousand of them is enough",
-        ("tests/engines/test_parts.py::test_open_keys_come_with_the_number_of_their_units",),
+        ("tests/engines/test_parts.py::test_open_keys_come_with_the_number_of_their_units_or_their_weight",),
     ),
     Mutant(
         "too-much-counts-nothing",

@@ -317,7 +317,7 @@ OF_THE_LEDGER = (
     Mutant(
         "plans-of-another-unit",
         "ledger/payment.py",
-        'if {"table": plan.schema.table, "unit": whose(str(plan.schema.unit))} != described:',
+        'if {"table": plan.schema.table, "unit": plan.schema.unit.whose} != described:',
         "if not described:",
         "noise for one row is drawn where a person with all rows is protected",
         (PAYMENT,),
@@ -424,8 +424,8 @@ OF_THE_LEDGER = (
     Mutant(
         "transaction-forgotten",
         "engines/duckdb/engine.py",
-        "        if self._begun:  # what",
-        "        if self._closed:  # what",
+        "        if self._begun:\n            self._undo()",
+        "        if self._closed:\n            self._undo()",
         "after a Ctrl-C while a transaction ends every question is charged and fails",
         (INTERRUPTIONS + "::test_a_ctrl_c_in_the_engine_stops_one_question_and_no_other",),
     ),

@@ -29,6 +29,12 @@ def test_the_table_of_key_selection() -> None:
         for part, people in ((4, quarter), (1, whole)):
             law = KeySelection(Fraction(6225, 10**6) / part, Fraction(1, 10**8), int(groups))
             assert law.units_for(Fraction(1, 2)) == int(people)
+    ranges = re.findall(r"^\| (\d+) \| (\d+) to (\d+) \| (\d+) to (\d+) \|$", page("key-selection"), flags=re.M)
+    assert [groups for groups, *_ in ranges] == ["2", "5", "10"]
+    for groups, *people in ranges:
+        for part, few, many in ((4, *people[:2]), (1, *people[2:])):
+            law = KeySelection(Fraction(6225, 10**6) / part, Fraction(1, 10**8), int(groups), weighted=True)
+            assert [law.units_for(Fraction(1, 2), held) for held in (1, int(groups))] == [int(few), int(many)]
 
 
 def test_the_table_of_the_doctors() -> None:

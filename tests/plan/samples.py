@@ -12,6 +12,7 @@ from sfumato.plan.expressions import (
     Case,
     Column,
     Comparison,
+    Cross,
     Day,
     IsNull,
     Matches,
@@ -19,16 +20,23 @@ from sfumato.plan.expressions import (
     Not,
     Number,
     OneOf,
+    Pick,
     String,
+    UnitPart,
 )
 from sfumato.plan.lattice import Lattice
 from sfumato.plan.nodes import (
+    BetweenEnds,
+    CellSum,
     CentredSum,
+    Choose,
+    CountCut,
     CountDistinct,
     CountPeople,
     CountRows,
     CountValues,
     Cumulative,
+    Gap,
     Grid,
     Histogram,
     ListedKey,
@@ -38,12 +46,13 @@ from sfumato.plan.nodes import (
     OpenKey,
     Plan,
     Quantiles,
+    Question,
     RangeKey,
     Selection,
     Sum,
     UnboundedSum,
 )
-from sfumato.plan.sources import Computed, Folded, Lookup, OnUnit, PerUnit, Rows, Taken
+from sfumato.plan.sources import Computed, Folded, Kept, Lookup, OnUnit, PerUnit, Rows, Taken
 from sfumato.schema.columns import Category, Float, Int, Text
 from sfumato.schema.unit import Person, Row
 
@@ -51,7 +60,10 @@ AGE, ONE = Column("age"), Number(Fraction(1))
 LATTICE = Lattice(0, 5, -1)
 TEST = Comparison("=", AGE, ONE)
 GRID = Grid(AGE, Fraction(0), Fraction(5), 9)
+AROUND, ONE_STEP = Grid(AGE, Fraction(-5), Fraction(5), 8), Fraction(1)
 MADE = Computed("a", AGE, Int(0, 1))
+SIDES = ListedKey(AGE, (1, 2))
+HALVES = Question(0, (0, 1))
 
 
 def plan(**changes: Any) -> Plan:
@@ -89,12 +101,15 @@ DIFFERENT: list[dict[str, Any]] = [
     {"table": Lookup("people", "codes", "code", (), False)},
     {"table": Lookup("people", "codes", "code", (Taken("a", "b"),), True)},
     {"table": Lookup("people", "codes", "code", (Taken("b", "a"),), True)},
-    {"table": PerUnit("people", None, (Folded("a", "sum", AGE, LATTICE),))},
-    {"table": PerUnit("people", None, (Folded("a", "mean", AGE, LATTICE),))},
-    {"table": PerUnit("people", TEST, (Folded("a", "mean", AGE, LATTICE),))},
-    {"table": OnUnit("people", "visits", (), True)},
-    {"table": OnUnit("visits", "people", (), True)},
-    {"table": OnUnit("people", "visits", (), False)},
+    {"table": PerUnit("people", None, (Folded("a", "sum", AGE, LATTICE),), 2)},
+    {"table": PerUnit("people", None, (Folded("a", "mean", AGE, LATTICE),), 2)},
+    {"table": PerUnit("people", TEST, (Folded("a", "mean", AGE, LATTICE),), 2)},
+    {"table": Kept("people")},
+    {"table": Kept(Rows("people", None, (MADE,)))},
+    {"table": Rows(Kept("people"), None, (MADE,))},
+    {"table": OnUnit("people", "visits", (), True, 2, 2)},
+    {"table": OnUnit("visits", "people", (), True, 2, 2)},
+    {"table": OnUnit("people", "visits", (), False, 2, 2)},
     {"unit": Person("user_id", 1)},
     {"unit": Person("user_id", 2)},
     {"unit": Person("user_id", 2, 2)},
@@ -127,6 +142,7 @@ DIFFERENT: list[dict[str, Any]] = [
     measured(Sum(Arithmetic("-", ONE, AGE), LATTICE)),
     measured(CountDistinct(AGE)),
     measured(CountPeople()),
+    measured(CountCut()),
     *(
         measured(kind(grid))
         for kind in (Histogram, Cumulative, MostFrequent)
@@ -143,6 +159,31 @@ DIFFERENT: list[dict[str, Any]] = [
     measured(UnboundedSum(Magnitudes(AGE, 0, 8), Fraction(1, 10))),
     measured(UnboundedSum(Magnitudes(AGE, -1, 9), Fraction(1, 10))),
     measured(UnboundedSum(Magnitudes(ONE, 0, 9), Fraction(1, 10))),
+    measured(Histogram(Cross((GRID,)))),
+    measured(Histogram(Cross((GRID, SIDES)))),
+    measured(Histogram(Cross((SIDES, GRID)))),
+    measured(Histogram(SIDES)),
+    measured(CellSum(GRID, AGE, LATTICE)),
+    measured(CellSum(SIDES, AGE, LATTICE)),
+    measured(CellSum(GRID, ONE, LATTICE)),
+    measured(CellSum(GRID, AGE, Lattice(0, 6, -1))),
+    measured(Choose((SIDES,), GRID, (HALVES,))),
+    measured(Choose((SIDES,), GRID, (HALVES,), "max")),
+    measured(Choose((SIDES,), GRID, (HALVES, HALVES))),
+    measured(Choose((SIDES,), GRID, (Question(0, (1, 0)),))),
+    measured(Choose((SIDES, RangeKey(AGE, 0, 1)), GRID, (HALVES,))),
+    measured(Choose((SIDES, RangeKey(AGE, 0, 1)), GRID, (Question(1, (0, 1)),))),
+    measured(Choose((SIDES,), SIDES, (HALVES,))),
+    measured(Choose((SIDES,), None, (Gap(0, (0, 1)),), "gap")),
+    measured(Choose((SIDES,), None, (Gap(0, (1, 0)),), "gap")),
+    measured(Choose((SIDES,), None, (Gap(0, (0, 1), 1),), "gap")),
+    measured(BetweenEnds(AROUND, ONE_STEP, Fraction(1, 10), "bins", 2)),
+    measured(BetweenEnds(AROUND, ONE_STEP, Fraction(1, 10), "bins", 3)),
+    measured(BetweenEnds(AROUND, ONE_STEP, Fraction(1, 10), "totals", 2)),
+    measured(BetweenEnds(AROUND, ONE_STEP, Fraction(1, 10), "moments")),
+    measured(BetweenEnds(AROUND, ONE_STEP, Fraction(1, 5), "moments")),
+    measured(BetweenEnds(AROUND, ONE_STEP / 2, Fraction(1, 10), "moments")),
+    measured(BetweenEnds(Grid(AGE, Fraction(0), Fraction(5), 8), ONE_STEP, Fraction(1, 10), "moments")),
     {"caps": Caps(3, 2, 1)},
     {"caps": Caps(3, 2, 2)},
     {"caps": Caps(3, 1, 2)},
@@ -152,6 +193,8 @@ DIFFERENT: list[dict[str, Any]] = [
     {"selection": Selection(Fraction(1), Fraction(1, 2))},
     {"selection": Selection(Fraction(1, 2), Fraction(1, 2))},
     {"selection": Selection(Fraction(1), Fraction(1, 3))},
+    {"selection": Selection(Fraction(1), Fraction(1, 2), by=0)},
+    {"selection": Selection(Fraction(1), Fraction(1, 2), weighted=True)},
     {"where": TEST},
     {"where": Comparison("<", AGE, ONE)},
     {"where": Comparison("=", ONE, AGE)},
@@ -169,6 +212,13 @@ DIFFERENT: list[dict[str, Any]] = [
     {"where": Comparison("=", AGE, Case(((TEST, ONE),), None))},
     {"where": Comparison("=", AGE, Case(((TEST, ONE),), ONE))},
     {"where": Comparison("=", AGE, Case(((TEST, ONE), (TEST, ONE)), None))},
+    {"where": Comparison("=", AGE, Pick(SIDES, (1, 2)))},
+    {"where": Comparison("=", AGE, Pick(SIDES, (2, 1)))},
+    {"where": Comparison("=", AGE, Pick(SIDES, (1, 2), 0))},
+    {"where": Comparison("=", AGE, Pick(RangeKey(AGE, 1, 2), (1, 2)))},
+    {"where": Comparison("=", AGE, UnitPart(1, 2))},
+    {"where": Comparison("=", AGE, UnitPart(2, 2))},
+    {"where": Comparison("=", AGE, UnitPart(1, 3))},
     {"where": Matches("like", AGE, "a%")},
     {"where": Matches("starts", AGE, "a%")},
     {"where": Matches("like", AGE, "a")},

@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 from math import ceil, floor
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -20,6 +21,15 @@ def test_a_lattice_runs_upward_and_stays_small() -> None:
         with pytest.raises(ValueError, match="below"):
             Lattice(lower, upper, 0)
     assert Lattice(1 - LARGEST, LARGEST - 1, 0)
+
+
+@pytest.mark.parametrize(
+    "bounds", [(0, Fraction(3, 2), -1), (Fraction(-1, 2), 1, 0), (0, 1, Fraction(1, 2)), (0, 1.0, 0)]
+)
+def test_bounds_between_whole_numbers_are_none(bounds: tuple[Any, Any, Any]) -> None:
+    """An engine would round 3/2 to 2: a row adds a third more than is certified."""
+    with pytest.raises(ValueError, match="whole numbers"):
+        Lattice(*bounds)
 
 
 @pytest.mark.parametrize(("lower", "upper", "centre"), [(0, 10, 5), (0, 11, 5), (-11, 0, -6), (-3, 4, 0), (17, 90, 53)])

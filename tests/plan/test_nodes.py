@@ -19,7 +19,6 @@ from sfumato.plan.expressions import (
     Negative,
     Number,
     String,
-    parts,
 )
 from sfumato.plan.nodes import (
     PLAN_LANGUAGE,
@@ -34,6 +33,7 @@ from sfumato.plan.nodes import (
     UnboundedSum,
     _plain,
 )
+from sfumato.plan.walk import parts
 from sfumato.schema.unit import Person
 from tests.plan.samples import AGE, DIFFERENT, LATTICE, TEST, every_plan, plan
 

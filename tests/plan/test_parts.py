@@ -12,6 +12,7 @@ from sfumato.plan.counting import countings
 from sfumato.plan.expressions import Column
 from sfumato.plan.nodes import (
     Aggregate,
+    BetweenEnds,
     CountDistinct,
     Cumulative,
     Grid,
@@ -39,6 +40,9 @@ AGGREGATES: dict[str, Aggregate] = {
     "most frequent": MostFrequent(LINE),
     "distinct": CountDistinct(Column("x")),
     "unbounded sum": UnboundedSum(Magnitudes(Column("x"), 0, 8), Fraction(1, 2)),
+    "between ends": BetweenEnds(
+        Grid(Column("x"), Fraction(-100), Fraction(100), 20), Fraction(1), Fraction(1, 2), "bins"
+    ),
 }
 
 

@@ -12,6 +12,7 @@ from sfumato.plan.lattice import Lattice
 from sfumato.plan.sources import (
     Computed,
     Folded,
+    Kept,
     Lookup,
     OnUnit,
     PerUnit,
@@ -37,12 +38,12 @@ SCHEMA = Schema(
     {"visits": Table("visits.csv", {"day": Int(1, 7)})},
 )
 ROWS = Schema("people", Row(), {"age": Int(0, 9), "code": Text()}, SCHEMA.lookups)
-DAYS = PerUnit("visits", None, (Folded("days", "sum", Column("day"), Lattice(1, 7, 0)),))
+DAYS = PerUnit("visits", None, (Folded("days", "sum", Column("day"), Lattice(1, 7, 0)),), 5)
 NAMED = Lookup("people", "codes", "code", (Taken("name", "name"),), False)
 
 
 def folded(how: Any, lattice: Lattice) -> Any:
-    return derive(PerUnit("visits", None, (Folded("it", how, Column("day"), lattice),)), SCHEMA).columns["it"]
+    return derive(PerUnit("visits", None, (Folded("it", how, Column("day"), lattice),), 5), SCHEMA).columns["it"]
 
 
 def test_columns_follow_from_the_nodes() -> None:
@@ -51,9 +52,33 @@ def test_columns_follow_from_the_nodes() -> None:
     assert dict(derive(Rows(NAMED, None, (Computed("n", Column("name"), Category(["a"])),)), SCHEMA).columns) == {
         "n": Category(["a"])
     }
-    joined = OnUnit("people", DAYS, (Taken("d", "days"),), True)
+    joined = OnUnit("people", DAYS, (Taken("d", "days"),), True, 5, 1)
     assert derive(joined, SCHEMA).columns["d"] == Int(0, 35)
     assert list(derive(NAMED, ROWS).columns) == ["age", "code", "name"]
+
+
+def test_a_source_is_worked_out_for_the_schema_that_is_asked_about() -> None:
+    """The same object under several descriptions: what was found of one says nothing about another."""
+    renamed = Rows("people", None, (Computed("years", Column("age"), Int(0, 9)),))
+    other = Schema("people", Row(), {"age": Text(), "code": Text()})
+    assert derive(renamed, SCHEMA) is derive(renamed, SCHEMA), "once"
+    for _ in range(2):
+        with pytest.raises(Refused, match="not what it is declared as"):
+            derive(renamed, other)
+        with pytest.raises(Refused, match="no column"):
+            derive(renamed, Schema("people", Row(), {"code": Text()}))
+    assert derive(NAMED, SCHEMA).unit == PERSON
+    assert derive(NAMED, ROWS).unit == Row()
+
+
+def test_kept_sources_are_found_by_what_they_hold() -> None:
+    def made(top: int) -> Kept:
+        return Kept(Rows("people", None, (Computed("years", Column("age"), Int(0, top)),)))
+
+    assert hash(made(9)) == hash(made(9))
+    assert {made(9): 1}[made(9)] == 1
+    assert {made(9), made(8), Kept(made(9)), Kept("people")} == {Kept("people"), Kept(made(9)), made(8), made(9)}
+    assert len({made(9), made(8), Kept(made(9)), made(9)}) == 3
 
 
 def test_folds_are_bounded_by_what_max_rows_rows_can_make() -> None:
@@ -79,9 +104,9 @@ def test_only_texts_and_whole_numbers_are_compared_with_keys() -> None:
 
 
 def test_where_everybody_has_one_row_a_row_is_a_person() -> None:
-    for one in (DAYS, Rows(DAYS, None, ()), Lookup(DAYS, "codes", "x", (), True), OnUnit(DAYS, DAYS, (), False)):
+    for one in (DAYS, Rows(DAYS, None, ()), Lookup(DAYS, "codes", "x", (), True), OnUnit(DAYS, DAYS, (), False, 1, 1)):
         assert unit_of(one, PERSON) == Row()
-    joined = (OnUnit(DAYS, "people", (), True), OnUnit("people", DAYS, (), True))
+    joined = (OnUnit(DAYS, "people", (), True, 1, 5), OnUnit("people", DAYS, (), True, 5, 1))
     for many in ("people", NAMED, Rows("people", None, ()), *joined):
         assert unit_of(many, PERSON) == PERSON
 
@@ -107,11 +132,11 @@ ONE = Number(Fraction(1))
         (Lookup("people", "codes", "elsewhere", (), True), SCHEMA, "no column"),
         (Lookup("people", "codes", "code", (Taken("x", "elsewhere"),), True), SCHEMA, "no column"),
         (Lookup("people", "codes", "code", (Taken("AGE", "size"),), True), SCHEMA, "same name"),
-        (OnUnit("people", "visits", (Taken("Who", "day"),), True), SCHEMA, "same name"),
+        (OnUnit("people", "visits", (Taken("Who", "day"),), True, 5, 5), SCHEMA, "same name"),
         (Rows("people", None, (Computed("Who", ONE, Int(0, 1)),)), SCHEMA, "same name"),
-        (PerUnit("people", None, (Folded("it", "median", ONE, Lattice(0, 1, 0)),)), SCHEMA, "unknown way"),
-        (PerUnit("people", None, (Folded("it", "count", ONE, Lattice(0, 1, 0)),)), ROWS, "protects rows"),
-        (OnUnit("people", "people", (), True), ROWS, "protects rows"),
+        (PerUnit("people", None, (Folded("it", "median", ONE, Lattice(0, 1, 0)),), 5), SCHEMA, "unknown way"),
+        (PerUnit("people", None, (Folded("it", "count", ONE, Lattice(0, 1, 0)),), 5), ROWS, "protects rows"),
+        (OnUnit("people", "people", (), True, 5, 5), ROWS, "protects rows"),
     ],
 )
 def test_what_does_not_keep_the_unit_is_refused(source: Any, schema: Schema, reason: str) -> None:

@@ -9,7 +9,11 @@ import pytest
 
 from sfumato.errors import Refused
 from sfumato.plan.expressions import (
+    LARGEST_END,
     LARGEST_NUMBER,
+    LARGEST_PICKED,
+    MOST_PICKED,
+    MOST_UNIT_PARTS,
     AllOf,
     AnyOf,
     Arithmetic,
@@ -17,19 +21,22 @@ from sfumato.plan.expressions import (
     Case,
     Column,
     Comparison,
+    Cross,
     Day,
     Expression,
     IsNull,
     Matches,
     Number,
     OneOf,
+    Pick,
     String,
+    UnitPart,
 )
 from sfumato.plan.functions import FUNCTIONS, LARGEST_POWER, MOST_DIGITS, MOST_SIGNS
 from sfumato.plan.lattice import MOST_EXPONENT, Lattice
-from sfumato.plan.nodes import LARGEST_END, Grid, ListedKey, Magnitudes, RangeKey
+from sfumato.plan.nodes import Grid, ListedKey, Magnitudes, RangeKey
 from sfumato.plan.sources import Computed, Lookup, OnUnit, Rows, Taken, derive
-from sfumato.plan.totality import LONGEST_MADE, Derived, known, longest
+from sfumato.plan.totality import LONGEST_MADE, Derived, check_cells, known, longest
 from sfumato.schema.columns import Category, Date, Float, Identifier, Int, Text
 from sfumato.schema.others import Lookup as Public
 from sfumato.schema.others import Table
@@ -37,6 +44,7 @@ from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person
 
 NOTE, SEEN, X = Column("note"), Column("seen"), Column("x")
+HALVES = RangeKey(X, 0, 1)
 SCHEMA = Schema(
     "people",
     Person("who", 5, 2),
@@ -119,6 +127,24 @@ UNMADE: dict[str, Callable[[], object]] = {
     "a range of halves": lambda: RangeKey(X, 0, 0.5),  # type: ignore[arg-type]
     "a range without steps": lambda: RangeKey(X, 0, 1, Fraction(0)),
     "a range of endless steps": lambda: RangeKey(X, 0, 1, LARGEST_NUMBER * 2),
+    "a product of no lines": lambda: Cross(()),
+    "a product of products": lambda: Cross((Cross((HALVES,)),)),  # type: ignore[arg-type]
+    "a product with an empty line": lambda: Cross((HALVES, RangeKey(X, 1, 0))),
+    "a product of too many cells": lambda: Cross((RangeKey(X, 1, 1 << 10), RangeKey(X, 1, (1 << 8) + 1))),
+    "numbers for some cells": lambda: Pick(HALVES, (1,)),
+    "numbers beyond all cells": lambda: Pick(HALVES, (1, 2, 3)),
+    "numbers for no cell": lambda: Pick(RangeKey(X, 1, 0), ()),
+    "too many numbers": lambda: Pick(RangeKey(X, 0, MOST_PICKED), (0,) * (MOST_PICKED + 1)),
+    "a number that no double has": lambda: Pick(HALVES, (0, LARGEST_PICKED + 1)),
+    "a missing number that no double has": lambda: Pick(HALVES, (0, 1), -LARGEST_PICKED - 1),
+    "numbers that are doubles": lambda: Pick(HALVES, (0, 0.5)),  # type: ignore[arg-type]
+    "numbers that are truths": lambda: Pick(HALVES, (0, True)),
+    "a salt below 0": lambda: UnitPart(-1, 2),
+    "a salt beyond 64 bits": lambda: UnitPart(LARGEST_END, 2),
+    "a salt of the rows": lambda: UnitPart(X, 2),  # type: ignore[arg-type]
+    "no part": lambda: UnitPart(0, 0),
+    "too many parts": lambda: UnitPart(0, MOST_UNIT_PARTS + 1),
+    "half a part": lambda: UnitPart(0, 0.5),  # type: ignore[arg-type]
     "a grid beyond doubles": lambda: Grid(X, Fraction(0), LARGEST_NUMBER * 2, 1),
     "a grid finer than doubles": lambda: Grid(X, Fraction(0), 1 / LARGEST_NUMBER, 1 << 18),
     "magnitudes beyond doubles": lambda: Magnitudes(X, MOST_EXPONENT + 1, 1),
@@ -148,6 +174,33 @@ def test_constants_at_their_limits_can_be_made() -> None:
     assert call("REPLACE", NOTE, String("日"), String("abc"))
     assert call("DATE_TRUNC", String("quarter"), SEEN)
     assert Number(-LARGEST_NUMBER)
+    assert Pick(RangeKey(X, 1, MOST_PICKED), (LARGEST_PICKED,) * MOST_PICKED, -LARGEST_PICKED)
+    assert UnitPart(LARGEST_END - 1, MOST_UNIT_PARTS)
+    assert Cross((RangeKey(X, 1, 1 << 9), RangeKey(X, 1, 1 << 9))).size == 1 << 18
+
+
+PICKED: dict[str, Any] = {
+    "a cell of texts": Grid(NOTE, Fraction(0), Fraction(1), 2),
+    "a range of days": RangeKey(SEEN, 0, 1),
+    "a list of numbers for texts": ListedKey(NOTE, (1, 2)),
+    "a list of texts for numbers": ListedKey(X, ("1", "2")),
+    "a list of both": ListedKey(X, (1, "2")),
+    "a value listed twice": ListedKey(NOTE, ("a", "a")),
+    "an identifier": ListedKey(Column("name"), ("a", "b")),
+    "a column that is not there": RangeKey(Column("gone"), 0, 1),
+}
+
+
+@pytest.mark.parametrize("what", PICKED)
+def test_cells_that_some_row_would_make_fail_are_refused_wherever_they_stand(what: str) -> None:
+    line = PICKED[what]
+    for cells in (line, Cross((line,)), Cross((HALVES, line))):
+        with pytest.raises(Refused):
+            check_cells(cells, SCHEMA)
+        with pytest.raises(Refused):
+            known(Pick(cells, (0,) * cells.size), SCHEMA)
+    check_cells(Cross((HALVES, ListedKey(Column("code"), (1, 2)))), SCHEMA)
+    assert known(Pick(HALVES, (0, 1)), SCHEMA) == known(UnitPart(1, 2), SCHEMA) == known(number(1), SCHEMA)
 
 
 # ---- what is known of the others
@@ -157,8 +210,8 @@ def test_constants_at_their_limits_can_be_made() -> None:
     ("value", "kind", "most"),
     [
         (NOTE, "text", 1000),
-        (Column("kind"), "text", 3),
-        (Column("flag"), "text", 5),
+        (Column("kind"), "text", 4),
+        (Column("flag"), "text", 6),
         (Column("code"), "number", None),
         (SEEN, "date", 0),
         (String("日本"), "text", 2),
@@ -223,7 +276,7 @@ def test_a_computed_text_is_as_long_as_what_it_is_made_of_whatever_it_is_declare
     for declared in (Text(), Text(longest=1), Category(["a"])):
         inner = Rows("people", None, (Computed("made", twice, declared),))
         outer = Rows(inner, None, (Computed("again", Column("made"), declared),))
-        columns = derive(OnUnit("people", outer, (Taken("joined", "again"),), True), SCHEMA)
+        columns = derive(OnUnit("people", outer, (Taken("joined", "again"),), True, 5, 5), SCHEMA)
         assert known(Column("joined"), columns).longest == 2000
         assert known(Column("short"), columns).longest == 7
 

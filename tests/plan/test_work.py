@@ -29,21 +29,27 @@ from sfumato.plan.expressions import (
     Not,
     Number,
     OneOf,
+    Pick,
     String,
+    UnitPart,
 )
 from sfumato.plan.functions import FUNCTIONS
 from sfumato.plan.lattice import Lattice
 from sfumato.plan.nodes import (
+    CellSum,
     CentredSum,
+    Choose,
     CountDistinct,
     CountRows,
     CountValues,
+    Cross,
     Grid,
     Histogram,
     ListedKey,
     Magnitudes,
     Measure,
     Plan,
+    Question,
     RangeKey,
     Sum,
     UnboundedSum,
@@ -132,6 +138,11 @@ REALS: dict[str, Expression] = {
     "conditions": Case(
         ((AllOf((OneOf(MARK, (number(1),)), AnyOf((Comparison("=", MARK, MARK), IsNull(MARK))))), number(1)),), None
     ),
+    "picked by a cell": Pick(Grid(MARK, Fraction(0), Fraction(9), 3), (1, 2, 3)),
+    "picked by a cell of a sum": Pick(Grid(Arithmetic("+", MARK, MARK), Fraction(0), Fraction(9), 3), (1, 2, 3), 4),
+    "picked by a range": Pick(RangeKey(MARK, 0, 1), (1, 2)),
+    "picked by a list": Pick(ListedKey(MARK, (1, 2)), (1, 2)),
+    "picked by all": Pick(Cross((RangeKey(MARK, 0, 1), ListedKey(MARK, (1, 2)))), (1, 2, 3, 4)),
     "rounded": call("ROUND", call("ABS", call("FLOOR", MARK)), number(1)),
 }
 
@@ -188,6 +199,9 @@ AGGREGATES: dict[str, Any] = {
     "distinct": CountDistinct(MARK),
     "grid": Histogram(GRID),
     "magnitudes": UnboundedSum(MAGNITUDES, Fraction(1, 10)),
+    "crossed": Histogram(Cross((GRID, RangeKey(MARK, 0, 3), ListedKey(MARK, (1, 2))))),
+    "sums in cells": CellSum(GRID, MARK, LATTICE),
+    "tables": Choose((GRID, RangeKey(MARK, 0, 3)), ListedKey(MARK, (1, 2)), (Question(0, (0, 1, 1)),)),
 }
 
 
@@ -201,7 +215,7 @@ def test_a_counting_is_counted_as_often_as_it_is_written(
     schema = Schema("people", unit, COLUMNS)
     plan = Plan("people", unit, None, () if key is None else (key,), (measure(AGGREGATES[what]),))
     for counting in countings(plan):
-        assert work_of(counting, schema).nodes == written(emit(counting, schema), "mark")
+        assert work_of(counting, schema, set()).nodes == written(emit(counting, schema), "mark")
 
 
 def test_sources_are_counted_as_often_as_they_are_written(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -210,9 +224,9 @@ def test_sources_are_counted_as_often_as_they_are_written(monkeypatch: pytest.Mo
     schema = Schema("people", person, COLUMNS)
     rows = Rows("people", IsNull(MARK), (Computed("a", MARK, Float()), Computed("b", Negative(MARK), Float())))
     folds = (Folded("c", "sum", MARK, LATTICE), Folded("d", "count", MARK, LATTICE))
-    for source, column in ((rows, "a"), (PerUnit("people", IsNull(MARK), folds), "c")):
+    for source, column in ((rows, "a"), (PerUnit("people", IsNull(MARK), folds, 5), "c")):
         (counting,) = countings(Plan(source, person, None, (), (measure(CountValues(Column(column))),)))
-        assert work_of(counting, schema).nodes == written(emit(counting, schema), "mark")
+        assert work_of(counting, schema, set()).nodes == written(emit(counting, schema), "mark")
 
 
 # ---- the budget
@@ -277,7 +291,7 @@ def test_half_of_it_may_be_asked() -> None:
 def test_a_plan_exactly_at_the_budget_is_certified_and_one_above_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
     plan = plan_of(Sum(WHOLE, LATTICE), where=Matches("like", NOTE, "%a%"))
     (counting,) = countings(plan)
-    found = work_of(counting, SCHEMA)
+    found = work_of(counting, SCHEMA, set())
     monkeypatch.setattr(work, "MOST_NODES", found.nodes)
     monkeypatch.setattr(work, "MOST_WORK", found.row)
     assert certify(plan, SCHEMA, "epsilon")
@@ -290,7 +304,7 @@ def test_a_plan_exactly_at_the_budget_is_certified_and_one_above_is_not(monkeypa
 
 def test_countings_of_a_plan_are_weighed_together(monkeypatch: pytest.MonkeyPatch) -> None:
     plan = plan_of(CountDistinct(UPPERS), CountDistinct(call("TRIM", UPPERS)))
-    one, other = (work_of(counting, SCHEMA) for counting in countings(plan))
+    one, other = (work_of(counting, SCHEMA, set()) for counting in countings(plan))
     for name, most in (("MOST_NODES", one.nodes + other.nodes), ("MOST_WORK", one.row + other.row)):
         with monkeypatch.context() as allowed:
             allowed.setattr(work, "MOST_WORK", 2 * (one.row + other.row))
@@ -320,6 +334,28 @@ def test_shared_nodes_are_weighed_once_however_often_they_stand_there() -> None:
     for _ in range(200):
         value = Arithmetic("+", value, value)
     assert Scale(SCHEMA).of(value).nodes > 2**200
+
+
+def test_lists_and_parts_of_units_have_their_price() -> None:
+    scale = Scale(SCHEMA)
+    short, long = (Pick(RangeKey(WHOLE, 1, size), (0,) * size) for size in (4, 4000))
+    assert scale.of(long).nodes - scale.of(short).nodes == 3996 // work.LISTED
+    with pytest.raises(Refused, match="written out"):
+        certify(plan_of(CountValues(long)), SCHEMA, "epsilon")
+    long_text, short_text = (Pick(ListedKey(text, ("a", "b")), (1, 2)) for text in (NOTE, Column("short")))
+    assert scale.of(long_text).row - scale.of(short_text).row == work.GROUPED * 990
+    part, person = UnitPart(1, 2), Scale(Schema("people", Person("who", 2), COLUMNS))
+    assert person.of(part) == Work(work.PART_OF_ID, work.PART_OF_ID * NODE)
+    operators = work.PART_OF_ID + len(COLUMNS) * work.PART_OF_COLUMN
+    assert scale.of(part) == Work(operators, operators * NODE + work.HASHED * 1010 + 3 * (1000 + 1010))
+
+
+def test_parts_of_units_hold_no_more_operators_than_they_are_charged_for() -> None:
+    for unit in (Row(), Person("who", 2)):
+        schema = Schema("people", unit, COLUMNS)
+        sql = Writer(schema, DUCKDB).value(UnitPart(1, 2))
+        operators = len(re.findall(r"[a-zA-Z_]+\(|\|\||%|\*", sql))
+        assert 0 < operators <= Scale(schema).of(UnitPart(1, 2)).nodes
 
 
 def test_prices_are_those_of_characters() -> None:

@@ -15,6 +15,7 @@ import sfumato
 from sfumato import errors
 from sfumato.cli.main import COMMANDS
 from sfumato.errors import Refused, UsageError
+from sfumato.kernel.ceilings import MOST_PAIRS
 from sfumato.kernel.certify import MOST_COUNTED, MOST_GROUPS
 from sfumato.plan.expressions import Column
 from sfumato.plan.functions import FUNCTIONS
@@ -214,6 +215,7 @@ def test_the_limits_of_joins_are_those_of_the_code() -> None:
         "tables in a question, each as often as it is used": f"{sql_sources.MOST_TABLES}",
         "`JOIN` words in a question": f"{sql.MOST_JOINS}",
         "sub-queries made of one another": f"{sql_sources.MOST_LEVELS}",
+        "rows of one person that a join pairs, where both sides may have several": f"{MOST_PAIRS:,}",
     }
 
 
@@ -257,7 +259,7 @@ def test_the_complete_example_loads(tmp_path: Path) -> None:
     path.write_text(blocks("policy.md", "toml")[0], encoding="utf-8")
     policy = load_policy(path)
     assert policy.schema.table == "people"
-    assert str(policy.schema.unit) == "person (user_id: at most 20 rows in 5 groups)"
+    assert str(policy.schema.unit) == "person (user_id: at most 100 rows in 5 groups)"
     assert str(policy.budget) == "epsilon 3, delta 1e-06"
     assert (policy.ledger, policy.anchor) == (tmp_path / "ledgers/people.ledger", Path("/mnt/other-disk/people.anchor"))
     assert {type(column) for column in policy.schema.columns.values()} == {Int, Float, Date, Category, Text, Identifier}
@@ -267,7 +269,7 @@ def test_the_example_uses_every_section_every_key_and_every_type() -> None:
     example = tomllib.loads(blocks("policy.md", "toml")[0])
     assert set(example) == {*SECTIONS, "columns"}
     for section, keys in SECTIONS.items():
-        assert set(example[section]) | ({"kind"} if section == "unit" else set()) == set(keys)
+        assert set(example[section]) | ({"kind", "rows"} if section == "unit" else set()) == set(keys)
         listed = [row[0].strip("`") for row in table_rows_of(section)]
         assert listed == list(keys)
     types = [row[0].strip("`") for row in table_rows("policy.md", "type | keys")]
@@ -289,16 +291,17 @@ def test_the_defaults_are_those_of_the_page(tmp_path: Path) -> None:
     )
     policy = load_policy(path)
     assert policy.schema.table == "people"
-    assert str(policy.schema.unit) == "person (u: at most 3 rows in 1 groups)"
+    assert str(policy.schema.unit) == "person (u: at most 3 rows in 1 group)"
     assert (policy.budget.delta, policy.ledger, policy.anchor) == (0, tmp_path / "folder/people.ledger", None)
 
 
-def test_a_unit_of_rows_loads(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("place", "unit"), [(1, "row"), (2, "person, if nobody has more than 36 rows")])
+def test_a_unit_without_an_id_loads(tmp_path: Path, place: int, unit: str) -> None:
     path = tmp_path / "people.toml"
     example = blocks("policy.md", "toml")[0]
     start, end = example.index("[unit]"), example.index("[budget]")
-    path.write_text(example[:start] + blocks("policy.md", "toml")[1] + example[end:], encoding="utf-8")
-    assert str(load_policy(path).schema.unit) == "row"
+    path.write_text(example[:start] + blocks("policy.md", "toml")[place] + example[end:], encoding="utf-8")
+    assert str(load_policy(path).schema.unit) == unit
 
 
 @pytest.mark.parametrize(("section", "wrong", "said"), list(table_rows("policy.md", "in | you write | it says")))

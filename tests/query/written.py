@@ -25,6 +25,7 @@ from sfumato.plan.nodes import (
     Aggregate,
     Cells,
     CentredSum,
+    CountCut,
     CountDistinct,
     CountPeople,
     CountRows,
@@ -107,6 +108,8 @@ def _aggregate(aggregate: Aggregate) -> str:
             return f"sum of {_written(value)} {around}"
         case CountDistinct(value=value):
             return f"different values of {_written(value)}"
+        case CountCut():
+            return "people above a cap"
         case CountPeople():
             return "count of people"
         case Histogram(cells=cells):

@@ -12,9 +12,11 @@ import pytest
 from scipy.stats import binom
 
 import sfumato as sf
+from sfumato import accounting
 from sfumato.errors import BudgetExceeded, Refused, UsageError
 from sfumato.kernel.entropy import SystemEntropy
 from sfumato.kernel.mechanisms.keys import KeySelection
+from sfumato.plan.counting import weights
 
 COLUMNS: dict[str, Any] = {
     "age": sf.Int(0, 99),
@@ -224,6 +226,22 @@ def test_s10_a_twin_that_shows_more_is_flagged() -> None:
     assert shown_singletons(4e-3, 100_000) > binom.ppf(1 - 1e-6, 100_000, 1e-3)
 
 
+def any_shown(groups: int, keys: int, trials: int) -> int:
+    """How often one of the keys is shown that a person holds alone, of as many groups as this threshold thinks of."""
+    selection = KeySelection(Fraction(1, 50), Fraction(1, 1000), groups, weighted=True)
+    mine = np.full((trials, keys), weights(20)[keys - 1], dtype=np.int64)
+    return int(selection.select(mine.ravel(), SystemEntropy())[1].reshape(mine.shape).any(axis=1).sum())
+
+
+@pytest.mark.parametrize("keys", [1, 3, 20])
+def test_s10_all_keys_that_one_person_alone_holds_are_shown_no_more_often_than_delta(keys: int) -> None:
+    assert any_shown(20, keys, 100_000) <= binom.ppf(1 - 1e-6, 100_000, 1e-3)
+
+
+def test_s10_a_twin_that_thinks_of_one_key_is_flagged() -> None:
+    assert any_shown(1, 20, 100_000) > binom.ppf(1 - 1e-6, 100_000, 1e-3)
+
+
 def test_s10_through_a_session(tmp_path: Path) -> None:
     """A key that one person holds stays hidden."""
     place = np.arange(2000)
@@ -350,10 +368,72 @@ def test_keys_alone_are_found_by_how_many_hold_them(tmp_path: Path, unit: Any) -
         assert answer.measured == []
         with pytest.raises(UsageError, match="keys alone"):
             answer.plot()
+        for column in (None, "year"):
+            with pytest.raises(UsageError, match="keys alone"):
+                asked.spend_for("SELECT year FROM people GROUP BY year", error=10, column=column)
         assert "1,984" in str(answer)
         assert answer.to_dict()["rows"] == answer.rows
         (charge,) = asked.history()
         assert [event["mechanism"] for event in charge.releases] == ["key_threshold"]
+
+
+ALONE = "SELECT year FROM people GROUP BY year"
+OF_PEOPLE = "SELECT year, COUNT(DISTINCT who) AS n FROM people GROUP BY year"
+
+
+@pytest.mark.parametrize("groups", [1, 2])
+@pytest.mark.parametrize("asked_first", [ALONE, OF_PEOPLE])
+def test_keys_alone_and_a_count_of_people_are_two_questions(tmp_path: Path, groups: int, asked_first: str) -> None:
+    """With one plan for both, whoever recalled the second would see the first."""
+    second = OF_PEOPLE if asked_first == ALONE else ALONE
+    with years(tmp_path, sf.Person("who", 2, groups)) as asked:
+        answers = [asked.ask(question, spend=5) for question in (asked_first, second)]
+        assert [answer.cached for answer in answers] == [False, False]
+        for answer in answers:
+            (recalled,) = asked.recall(answer.receipt)
+            assert recalled.rows == answer.rows
+            assert recalled.columns == answer.columns
+            assert recalled.notes == answer.notes
+            again = asked.ask(answer.question, spend=5)
+            assert (again.cached, again.rows) == (True, answer.rows)
+        first, then = asked.ask_all([asked_first, second], spend=9)
+        assert {key for row in first.rows for key in row} == set(first.columns) != set(then.columns)
+
+
+def test_what_a_ledger_keeps_of_weights_is_verified_read_and_accounted(tmp_path: Path) -> None:
+    with years(tmp_path, sf.Person("who", 2, 2)) as asked:
+        answers = [asked.ask(question, spend=5) for question in (ALONE, OF_PEOPLE.replace("DISTINCT who", "*"))]
+        charges = asked.history()
+        assert [len(charge.releases) for charge in charges] == [1, 2]
+        assert all(charge.releases[0]["weight"] == "65536" for charge in charges)
+        for charge, answer in zip(charges, answers, strict=True):
+            assert float(accounting.epsilon(charge.releases, delta=answer.cost.delta)) == pytest.approx(5)
+        verified = asked._ledger.verify()
+    with years(tmp_path, sf.Person("who", 2, 2)) as later:
+        assert later._ledger.verify() == verified
+        assert [later.recall(answer.receipt)[0].rows for answer in answers] == [answer.rows for answer in answers]  # type: ignore[union-attr]
+
+
+def test_all_of_the_spend_finds_keys_alone_and_weights_are_said_in_people(tmp_path: Path) -> None:
+    beside = "SELECT year, COUNT(*) AS n FROM people GROUP BY year"
+    with years(tmp_path, sf.Person("who", 2, 2)) as asked:
+        told = asked.explain(ALONE, spend=0.5)
+        (step,) = told.steps
+        assert (step.share, step.sensitivity, step.event["weight"]) == (1.0, 1, "65536")
+        part, counted = asked.explain(beside, spend=0.5).steps
+        assert part.deviation == pytest.approx(2 * (step.deviation or 0))
+        assert (part.share, counted.share) == (0.25, 0.75)
+        assert "which groups are shown: 25 % of the spend" in str(asked.explain(beside, spend=0.5))
+        selection = KeySelection(Fraction(step.event["rho"]), Fraction(step.event["delta"]), 2, weighted=True)
+        few, many = (selection.units_for(Fraction(1, 2), held) for held in (1, 2))
+        assert few < many
+        assert f"one of {few:,} people who are in no other group is shown half of the time" in told.notes[-1]
+        assert f"one of {many:,} who are each in 2 or more" in told.notes[-1]
+        assert f"a key of {few:,} people who hold no other" in told.keys
+    (tmp_path / "rows").mkdir()
+    with years(tmp_path / "rows", sf.Row()) as asked:
+        assert "weight" not in asked.explain(ALONE, spend=0.5).steps[0].event
+        assert "units is shown half of the time" in asked.explain(ALONE, spend=0.5).notes[-1]
 
 
 def test_declared_keys_alone_are_refused_and_so_are_all_without_delta(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """Mechanisms that an owner switches off: refused before anything is paid, and what was paid before stays free."""
 
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -8,9 +9,16 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
+from sfumato import door
 from sfumato.errors import Refused, UsageError
+from sfumato.kernel.certify import certify
+from sfumato.kernel.cost import Cost
+from sfumato.kernel.entropy import SystemEntropy
 from sfumato.kernel.gate import Receipt, release
 from sfumato.kernel.wordings import SWITCHED_OFF, mechanism_switched_off
+from sfumato.ledger.payment import Draw, Sealing
+from sfumato.plan.expressions import Column
+from sfumato.plan.nodes import Choose, ListedKey, Measure, Plan, Question, RangeKey
 from sfumato.schema.allow import FAMILIES, check_allowed
 
 QUESTIONS = {
@@ -31,6 +39,7 @@ SPEND = 0.2
 
 
 def opened(folder: Path, allow: Any = None) -> sf.Session:
+    folder.mkdir(exist_ok=True)
     ages = np.arange(400) % 60 + 20
     table = pa.table(
         {"age": ages, "sex": ["f", "m"] * 200, "town": ["here"] * 400, "debt": pa.array(ages * 3, pa.int64())}
@@ -46,27 +55,48 @@ def without(*families: str) -> list[str]:
 
 
 def test_there_is_a_question_and_a_wording_for_every_family() -> None:
-    assert tuple(QUESTIONS) == FAMILIES == tuple(SWITCHED_OFF)
+    assert (*QUESTIONS, "splits") == FAMILIES
+    assert set(FAMILIES) == set(SWITCHED_OFF)
     for family in FAMILIES:
         said = str(mechanism_switched_off(family))
         assert f"({family}) off" in said
         assert "[allow] mechanisms" in said
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", QUESTIONS)
 def test_what_is_switched_off_is_refused_and_costs_nothing(family: str, tmp_path: Path) -> None:
     with opened(tmp_path, without(family)) as session:
         with pytest.raises(Refused, match=rf"switched .*\({family}\) off"):
             session.ask(QUESTIONS[family], spend=SPEND)
         assert session.history() == []
-        for other in FAMILIES:
+        for other in QUESTIONS:
             # A count is part of questions that discover keys.
             if other != family and (family, other) != ("additive", "keys"):
                 session.ask(QUESTIONS[other], spend=SPEND)
         assert len(session.history()) == 5 - (family == "additive")
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+def test_a_learner_is_not_given_what_is_switched_off(tmp_path: Path) -> None:
+    """No text asks for a choice among questions: what is drawn from an envelope is refused all the same."""
+    by_sex, old = ListedKey(Column("sex"), ("f", "m")), RangeKey(Column("age"), 17, 90)
+    asked = Choose((by_sex,), old, (Question(0, (0, 1)),))
+    plan = Plan("data", sf.Row(), None, (), (Measure(asked, "exponential", Fraction(1, 10**6)),))
+    for allow, entries in ((without("splits"), 2), (None, 4)):
+        with opened(tmp_path / str(entries), allow) as session:
+            ledger, engine = session._ledger, session._engine
+            cost = Cost("rho", Fraction(1, 1000))
+            sealed = ledger.seal(Sealing("{}", session.analyst, Fraction(1, 5), cost, engine.version()))
+            certified = certify(plan, session.schema, "rho")
+            draw = Draw((certified,), session.analyst, sealed.entry, 1, engine.version())
+            if allow is None:
+                assert door.answer(ledger, draw, engine, SystemEntropy()).releases[0].values == ((0,),)
+            else:
+                with pytest.raises(Refused, match=r"\(splits\) off"):
+                    door.answer(ledger, draw, engine, SystemEntropy())
+            assert len(list(ledger.records.chain.entries())) == entries
+
+
+@pytest.mark.parametrize("family", QUESTIONS)
 def test_what_was_answered_before_stays_free(family: str, tmp_path: Path) -> None:
     with opened(tmp_path) as session:
         before = session.ask(QUESTIONS[family], spend=SPEND)

@@ -247,9 +247,9 @@ def test_explain_says_what_finding_costs(people: pd.DataFrame, tmp_path: Path) -
     [
         "SELECT SUM(bare) FROM people",
         "SELECT SUM(age + bare) FROM people",
-        "SELECT VARIANCE(age) FROM people",
+        "SELECT VARIANCE(age * bare) FROM people",
         "SELECT MEDIAN(bare) FROM people",
-        "SELECT HISTOGRAM(age, 5) FROM people",
+        "SELECT HISTOGRAM(bare, 5) FROM people",
     ],
 )
 def test_what_has_no_bounds_and_no_leave_to_find_them_is_refused(
@@ -299,3 +299,134 @@ def test_a_draft_allows_it_where_bounds_are_not_common_knowledge(tmp_path: Path)
     assert columns == {"age": sf.Int(0, 120), "income": sf.Int(private_bounds=0.1), "pay": sf.Float(private_bounds=0.1)}
     wrong = run.invoke(init, [str(table), "--private-bounds", "1.5", "--force"])
     assert isinstance(wrong.exception, UsageError)
+
+
+def heavy(people: int, rows: int) -> pd.DataFrame:
+    """People with many rows of very different sizes."""
+    rng = np.random.default_rng(17)
+    return pd.DataFrame(
+        {"user_id": np.repeat(np.arange(people), rows), "amount": rng.lognormal(4.5, 1.2, people * rows).round(2)}
+    )
+
+
+@pytest.mark.parametrize("most", [1, 4])
+def test_people_with_many_more_rows_than_count_have_the_mean_of_their_rows(most: int, tmp_path: Path) -> None:
+    table = heavy(5_000, 20)
+    session = sf.protect(
+        table,
+        unit=sf.Person("user_id", max_rows=most, max_groups=1),
+        columns={"amount": sf.Float(private_bounds=0.33)},
+        budget=sf.Budget(epsilon=100),
+        ledger=tmp_path / "heavy.ledger",
+    )
+    session._entropy = SeededEntropy("heavy")
+    with session:
+        (row,) = session.ask("SELECT AVG(amount) AS mean, MEDIAN(amount) AS middle FROM data", spend=20).rows
+    assert row["mean"] == pytest.approx(table["amount"].mean(), rel=0.1)
+    assert row["middle"] == pytest.approx(table["amount"].median(), rel=0.05)
+
+
+# ---- variances, histograms and running shares: both ends are found
+
+
+def measured(folder: Path, delta: float, rows: int = 12_000, unit: Any = None) -> tuple[pd.DataFrame, sf.Session]:
+    rng = np.random.default_rng(23)
+    table = pd.DataFrame(
+        {
+            "user_id": np.arange(rows) // 2,
+            "height": rng.normal(170, 10, rows),
+            "income": np.where(rng.random(rows) < 0.2, 0.0, rng.lognormal(10, 0.8, rows)),
+            "age": rng.integers(17, 91, rows),
+            "sex": rng.choice(["f", "m"], rows),
+        }
+    )
+    session = sf.protect(
+        table,
+        unit=unit or sf.Row(),
+        columns={
+            "height": sf.Float(private_bounds=0.33),
+            "income": sf.Float(private_bounds=0.33),
+            "age": sf.Int(private_bounds=0.33),
+            "sex": sf.Category(["f", "m", "x"]),
+        },
+        budget=sf.Budget(epsilon=100, delta=delta),
+        ledger=folder / "measured.ledger",
+    )
+    session._entropy = SeededEntropy("ends")
+    return table, session
+
+
+@pytest.mark.parametrize("delta", [0, 1e-6])
+@pytest.mark.parametrize("unit", [None, sf.Person("user_id", max_rows=2, max_groups=2)], ids=["row", "person"])
+def test_variances_without_bounds_are_near_the_truth_and_their_bars_hold_it(
+    delta: float, unit: Any, tmp_path: Path
+) -> None:
+    table, session = measured(tmp_path, delta, unit=unit)
+    with session:
+        answer = session.ask("SELECT STDDEV_POP(height) AS h, VAR_POP(age) AS a FROM data", spend=8)
+        (row,), (bars,) = answer.rows, answer.interval()
+        for name, truth in (("h", table["height"].std(ddof=0)), ("a", table["age"].var(ddof=0))):
+            assert row[name] == pytest.approx(truth, rel=0.1)
+            assert bars[name][0] <= truth <= bars[name][1]
+        assert sum("were found privately" in note for note in answer.notes) == 2
+        assert session.ask("SELECT STDDEV_POP(height) AS h, VAR_POP(age) AS a FROM data", spend=8).cached
+
+
+@pytest.mark.parametrize("delta", [0, 1e-6])
+def test_histograms_without_bounds_have_round_bins_and_counts_near_the_truth(delta: float, tmp_path: Path) -> None:
+    table, session = measured(tmp_path, delta)
+    with session:
+        answer = session.ask("SELECT HISTOGRAM(height, 8) AS h, CDF(age, 6) AS c FROM data", spend=8)
+        (row,), (bars,) = answer.rows, answer.interval(0.999999)
+    assert len(row["h"]) == 8
+    assert sum(part["count"] for part in row["h"]) == pytest.approx(len(table), rel=0.02)
+    for part, (low, high) in zip(row["h"], bars["h"], strict=True):
+        truth = table["height"].between(part["low"], part["high"], inclusive="left").sum()
+        near = (
+            table["height"].sub(part["low"]).abs().lt(0.2).sum() + table["height"].sub(part["high"]).abs().lt(0.2).sum()
+        )
+        assert low - near <= truth <= high + near  # a cell is 0.1 wide here
+    for part, (low, high) in zip(row["c"], bars["c"], strict=True):
+        assert low <= (table["age"] <= part["at"]).mean() <= high
+    assert "in no bin" in " ".join(answer.notes)
+
+
+def test_a_group_without_rows_has_no_bins_and_every_form_says_so(tmp_path: Path) -> None:
+    _, session = measured(tmp_path, 0)
+    with session:
+        question = "SELECT sex, HISTOGRAM(age, 4) AS h, STDDEV(income) AS s FROM data GROUP BY sex"
+        answer = session.ask(question, spend=20)
+        (again,) = session.recall(answer.receipt)
+    assert [bool(row["h"]) for row in answer.rows] == [True, True, False]
+    assert [row["s"] is None for row in answer.rows] == [False, False, True]
+    assert again.rows == answer.rows
+    assert "–" in _rendered(answer, 0.95, Format.table, "")
+    lines = _rendered(answer, 0.95, Format.csv, "").splitlines()
+    assert len(lines) == 1 + 2 * 4 + 1
+    assert lines[-1].strip(",") == "x"
+    figure = answer.plot("h")
+    assert figure.data
+    assert "no bounds were found" in " ".join(answer.notes)
+
+
+def test_explaining_tells_what_finding_ends_takes(tmp_path: Path) -> None:
+    _, session = measured(tmp_path, 1e-6)
+    with session:
+        told = str(
+            session.explain(
+                "SELECT CDF(age, 5) AS c, VARIANCE(income) AS v, HISTOGRAM(height, 3) AS h FROM data", spend=1
+            )
+        )
+    for words in (
+        "running totals of 5 bins between bounds",
+        "count, sum and squares between",
+        "3 bins between",
+        "33 %",
+    ):
+        assert words in told
+
+
+def test_too_many_groups_times_bins_are_refused(tmp_path: Path) -> None:
+    _, session = measured(tmp_path, 0)
+    with session, pytest.raises(Refused, match="allowed"):
+        session.ask("SELECT sex, age % 100 AS a, HISTOGRAM(income, 1000) AS h FROM data GROUP BY sex, a", spend=1)

@@ -9,7 +9,7 @@ import traceback
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
-from threading import Thread, Timer
+from threading import Thread
 from typing import Any
 
 import duckdb
@@ -87,12 +87,12 @@ def test_a_watchdog_that_was_just_started_does_not_outlive_a_ctrl_c(monkeypatch:
         def interrupt(self) -> None:
             stopped.append(1)
 
-    class Started(Timer):
+    class Started(Thread):
         def start(self) -> None:
             super().start()
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(watchdog, "Timer", Started)
+    monkeypatch.setattr(watchdog, "Thread", Started)
     with pytest.raises(KeyboardInterrupt), watchdog.Watchdog(Connection()).at_most(0.05):
         pass
     time.sleep(0.2)

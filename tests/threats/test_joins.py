@@ -41,20 +41,29 @@ ROWS = {
 }
 TOTAL = Folded("cost", "sum", COST, Lattice(-1, 4, 0))
 SOURCES: dict[str, Source] = {
-    "on the unit": OnUnit("people", "visits", (Taken("cost", "cost"),), True),
-    "on the unit, left": OnUnit("people", "visits", (Taken("cost", "cost"),), False),
-    "on itself": OnUnit("people", "people", (Taken("cost", "x"),), True),
-    "with a person's sum": OnUnit("people", PerUnit("visits", None, (TOTAL,)), (Taken("cost", "cost"),), False),
-    "a person": PerUnit("visits", None, (TOTAL, Folded("x", "count", COST, Lattice(0, 1, 0)))),
+    "on the unit": OnUnit("people", "visits", (Taken("cost", "cost"),), True, 3, 3),
+    "fewer on the right": OnUnit("people", "visits", (Taken("cost", "cost"),), True, 3, 1),
+    "on the unit, left": OnUnit("people", "visits", (Taken("cost", "cost"),), False, 3, 3),
+    "on itself": OnUnit("people", "people", (Taken("cost", "x"),), True, 3, 3),
+    "with a person's sum": OnUnit(
+        "people", PerUnit("visits", None, (TOTAL,), 3), (Taken("cost", "cost"),), False, 3, 1
+    ),
+    "a person": PerUnit("visits", None, (TOTAL, Folded("x", "count", COST, Lattice(0, 1, 0))), 3),
     "two of a person": OnUnit(
-        PerUnit("people", None, (Folded("x", "sum", X, Lattice(-2, 3, 0)),)),
-        PerUnit("visits", None, (TOTAL,)),
+        PerUnit("people", None, (Folded("x", "sum", X, Lattice(-2, 3, 0)),), 3),
+        PerUnit("visits", None, (TOTAL,), 3),
         (Taken("cost", "cost"),),
         True,
+        1,
+        1,
     ),
     "looked up": Lookup("people", "letters", "letter", (Taken("cost", "weight"), Taken("kind", "kind")), False),
     "looked up after the join": Lookup(
-        OnUnit("people", "visits", (Taken("cost", "cost"),), True), "letters", "letter", (Taken("kind", "kind"),), True
+        OnUnit("people", "visits", (Taken("cost", "cost"),), True, 3, 3),
+        "letters",
+        "letter",
+        (Taken("kind", "kind"),),
+        True,
     ),
 }
 
@@ -241,8 +250,8 @@ def engines() -> Iterator[tuple[DuckDBEngine, DuckDBEngine]]:
         engine.close()
 
 
-def crowd_schema(unit: Any, trips: Any = None) -> Schema:
-    return Schema("people", unit, CROWD, {"codes": LOOKUP}, {"trips": sf.Table(trips, TRIPS)})
+def crowd_schema(unit: Any, trips: Any = None, **caps: int) -> Schema:
+    return Schema("people", unit, CROWD, {"codes": LOOKUP}, {"trips": sf.Table(trips, TRIPS, **caps)})
 
 
 def random_question(draws: np.random.Generator) -> str:
@@ -301,7 +310,8 @@ def test_s5_ten_thousand_rows_of_one_person_move_no_question_further_than_declar
     for number in range(questions):
         max_groups = int(draws.integers(1, 30))
         unit = sf.Person("who", max_groups + int(draws.integers(0, 50)), max_groups)
-        schema, question = crowd_schema(unit), random_question(draws)
+        caps = {"max_rows": int(draws.integers(7, 50)), "max_groups": int(draws.integers(1, 7))}
+        schema, question = crowd_schema(unit, **caps), random_question(draws)
         certified = certified_question(question, schema)
         claims = [release.sensitivity.l1 for release in certified.releases]
         changes = moved(certified, schema, engines)

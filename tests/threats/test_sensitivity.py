@@ -92,7 +92,7 @@ TWINS: dict[str, tuple[Shape, list[tuple[str, str]]]] = {
     "groups not bounded": (PEOPLE, [(" WHERE rank <= {caps.groups}", "")]),
     "ties share a rank": (PEOPLE, TIES),
     "sums not clipped below": (PEOPLE, [("WHEN s{i} < most * {low} THEN most * {low} ", "")]),
-    "centred sums not bounded": (PEOPLE, [("THEN {whole} * most + {rest} ELSE", "THEN s{i} ELSE")]),
+    "centred sums not bounded": (PEOPLE, [("THEN {whole} * most + {rest} ELSE", "THEN {total} ELSE")]),
     "centred sums not centred": (PEOPLE, [("- {dialect.huge(lattice.centre)} * COUNT(v{i}) AS", "AS")]),
     "undeclared keys kept": (PEOPLE, KEEP_UNDECLARED),
     "undeclared keys of rows kept": (ROWS, KEEP_UNDECLARED),
@@ -100,7 +100,7 @@ TWINS: dict[str, tuple[Shape, list[tuple[str, str]]]] = {
     "undeclared keys of long lists of rows kept": (ROWS, KEEP_UNLISTED),
     "keys outside a range kept": (
         RANGES,
-        [("AND {high} THEN {position} END", "AND {high} THEN {position} ELSE 0 END")],
+        [("AND {high} THEN {place} END", "AND {high} THEN {place} ELSE 0 END")],
     ),
     "NULL ids kept": (PEOPLE, [("{column(counting.unit.id, writer.dialect)} IS NOT NULL", "TRUE")]),
     "condition left out": (
@@ -430,10 +430,14 @@ def test_s7_adding_a_user_with_a_thousand_rows_costs_no_more_than_the_spend(curr
 
 def test_s7_a_plan_for_rows_on_a_table_of_people_is_refused() -> None:
     people = Schema("people", sf.Person("who", 20, 5), PLACES)
-    for unit in (sf.Row(), sf.Person("who", 21, 5), sf.Person("who", 20, 4), sf.Person("place", 20, 5)):
+    for unit in (sf.Row(), sf.Person("place", 20, 5)):
         with pytest.raises(Refused, match="another unit"):
             certify(plan_for(CountRows(), unit=unit), people, "epsilon")
-    certify(plan_for(CountRows(), unit=people.unit), people, "epsilon")
+    for unit in (sf.Person("who", 21, 5), sf.Person("who", 20, 6)):
+        with pytest.raises(Refused, match="more of a person than the owner allows"):
+            certify(plan_for(CountRows(), unit=unit), people, "epsilon")
+    for unit in (people.unit, sf.Person("who", 19, 4)):
+        certify(plan_for(CountRows(), unit=unit), people, "epsilon")
 
 
 def test_s7_a_ledger_of_people_does_not_open_for_rows(tmp_path: Path) -> None:

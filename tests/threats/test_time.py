@@ -115,11 +115,11 @@ def test_filters_inside_the_scan_are_caught(tmp_path: Path, form: str, monkeypat
 NEEDED = tuple(Computed(name, Column(name), COLUMNS[name]) for name in ("income", "sex"))
 OUTLIER = Rows("people", OLD, NEEDED)
 JOINS: dict[str, Source] = {
-    "few on the right": OnUnit("people", OUTLIER, (), True),
-    "few on the left": OnUnit(OUTLIER, "people", (), True),
-    "few on the left, all kept": OnUnit(OUTLIER, "people", (), False),
+    "few on the right": OnUnit("people", OUTLIER, (), True, 2, 2),
+    "few on the left": OnUnit(OUTLIER, "people", (), True, 2, 2),
+    "few on the left, all kept": OnUnit(OUTLIER, "people", (), False, 2, 2),
     "few on the right, one row each": OnUnit(
-        "people", PerUnit("people", OLD, (Folded("n", "count", Column("age"), Lattice(0, 1, 0)),)), (), True
+        "people", PerUnit("people", OLD, (Folded("n", "count", Column("age"), Lattice(0, 1, 0)),), 2), (), True, 2, 1
     ),
 }
 

@@ -20,6 +20,7 @@ RECORDED = (
     "exponential",
     "permute_and_flip",
     "bounded_sum",
+    "found_ends",
     "key_selection",
     "key_threshold",
     *RANKS,
@@ -170,7 +171,7 @@ def _recorded(record: Mapping[str, str]) -> Event:
         "discrete_laplace": ("sensitivity", "scale"),
         "discrete_gaussian": ("sensitivity", "variance"),
     }
-    needed["bounded_sum"] = ("rho" if "rho" in record else "epsilon",)
+    needed["bounded_sum"] = needed["found_ends"] = ("rho" if "rho" in record else "epsilon",)
     if "sensitivity_squared" in record:
         needed["discrete_gaussian"] = ("sensitivity_squared", "variance")
         needed["exponential"] = ("epsilon", "sensitivity", "sensitivity_squared")
@@ -193,7 +194,7 @@ def _recorded(record: Mapping[str, str]) -> Event:
             return Event("approximate", first, second[0])
         case "key_threshold":
             return Event("zcdp", _up(first), second[0])
-        case "bounded_sum":
+        case "bounded_sum" | "found_ends":
             return Event("zcdp" if "rho" in record else "pure", _up(first) if "rho" in record else first)
         case _:
             return Event(name, first)

@@ -1,32 +1,69 @@
 """From a release to an answer people can read: columns, error bars, what it cost. Post-processing only."""
 
 from dataclasses import dataclass, field, fields
+from functools import cached_property
 from itertools import product
 from pathlib import Path
 from typing import Any
 
-from sfumato.answers.columns import Intervals, Noises, interval_of, value_of
+from sfumato.answers.clipped import Clipped
+from sfumato.answers.columns import CONFIDENCE, Intervals, Noises, interval_of, value_of
 from sfumato.answers.display import as_fragment, as_page, as_text
 from sfumato.answers.found_bounds import found_bounds
-from sfumato.answers.notes import notes, price_in_words
+from sfumato.answers.found_ends import found_ends
+from sfumato.answers.notes import notes, price_in_words, protects
+from sfumato.answers.offers import offer_notes
 from sfumato.answers.picture import picture
 from sfumato.answers.repeat import Repeat
 from sfumato.answers.wordings import no_script
 from sfumato.errors import missing_extra, out_of_range
 from sfumato.kernel.certify import Certified
 from sfumato.kernel.gate import Release, ReleasedRows
-from sfumato.kernel.mechanisms.protocol import Mechanism
+from sfumato.kernel.mechanisms.protocol import Mechanism, Released
 from sfumato.ledger.balance import Balance
 from sfumato.ledger.terms import Amount
 from sfumato.plan.nodes import ListedKey, OpenKey, RangeKey
 from sfumato.plan.sources import derive
 from sfumato.plots.page import write_page
 from sfumato.query.ordering import After
-from sfumato.query.rewrite import KeyColumn, OutputColumn, QuantileColumn
+from sfumato.query.rewrite import Clipping, KeyColumn, OutputColumn, QuantileColumn
 from sfumato.schema.columns import Int
 from sfumato.visible import visible
 
-CONFIDENCE = 0.95
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """The notes of an answer that was copied or sent elsewhere: sentences, without the plan they speak of."""
+
+    told: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Notes:
+    """Of an answer, told when they are looked at: offers certify the same question with other caps.
+
+    They are the sentences: these are compared, and these alone are pickled.
+    """
+
+    certified: Certified
+    columns: tuple[OutputColumn, ...]
+    hidden: tuple[str, ...]
+    clipped: tuple[str, ...] | None  # where nothing about it was asked, other caps are offered
+    found: tuple[str, ...]
+
+    @cached_property
+    def told(self) -> tuple[str, ...]:
+        beside = offer_notes(self.certified, self.columns) if self.clipped is None else self.clipped
+        return tuple(visible(note) for note in (*self.hidden, *beside, *self.found))  # it may name a group
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Notes | Told) and self.told == other.told
+
+    def __hash__(self) -> int:
+        return hash(self.told)
+
+    def __reduce__(self) -> tuple[type[Told], tuple[tuple[str, ...]]]:
+        return Told, (self.told,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,15 +83,21 @@ class Answer:
     when: str
     receipt: int
     more: int | None
-    notes: tuple[str, ...]
+    _notes: Notes | Told = field(repr=False)
     _balance: Balance = field(repr=False)
     _numbers: "tuple[ReleasedRows, tuple[OutputColumn, ...], tuple[Mechanism, ...]]" = field(repr=False)
     _repeat: Repeat | None = field(repr=False)
+    _clipped: Clipped | None = field(repr=False)
 
     def __repr__(self) -> str:
         """Signs that nobody sees are spelt out: keys are whatever people wrote."""
-        names = [*(one.name for one in fields(self) if one.repr), "spent", "left"]
+        names = [*(one.name for one in fields(self) if one.repr), "notes", "spent", "left"]
         return visible(f"Answer({', '.join(f'{name}={getattr(self, name)!r}' for name in names)})")
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What error bars do not cover, in sentences."""
+        return self._notes.told
 
     @property
     def spent(self) -> Amount:
@@ -81,13 +124,18 @@ class Answer:
 
         For a histogram or running shares one pair each; None for a most frequent value, and where no bounds were found.
 
-        It speaks of the noise; what clipping and bounding may hide is not in it, see `notes`.
+        It speaks of the noise; what clipping and bounding may hide is in it only where a question was asked with
+        `clipped`, see `notes`.
         """
         check_confidence(confidence)
         values, columns, mechanisms = self._numbers
-        noises = Noises(mechanisms, confidence)
+        noises, clipped = Noises(mechanisms, confidence), self._clipped
+
+        def bar(column: OutputColumn, row: tuple[Released, ...]) -> Intervals:
+            return interval_of(column, row, noises) if clipped is None else clipped.interval(column, row, confidence)
+
         measured = [column for column in columns if not isinstance(column, KeyColumn)]
-        return [{column.name: interval_of(column, row, noises) for column in measured} for row in values]
+        return [{column.name: bar(column, row) for column in measured} for row in values]
 
     def to_dict(self, confidence: float = CONFIDENCE) -> dict[str, Any]:
         """What `--format json` prints."""
@@ -196,7 +244,9 @@ def finish(
     after: After | None = None,
     more: int | None = None,
     repeat: Repeat | None = None,
+    clipping: Clipping | None = None,
 ) -> Answer:
+    clipped = None if clipping is None else Clipped(certified, clipping)
     mechanisms = tuple(item.mechanism for item in certified.releases)
     keys = _keys(certified, release)
     order = sorted(range(len(keys)), key=lambda group: keys[group])
@@ -207,26 +257,28 @@ def finish(
     if after is not None:
         shown = after.chosen(rows)
         order, rows = [order[place] for place in shown], [rows[place] for place in shown]
+    values = tuple(release.values[group] for group in order)
     return Answer(
         question=question,
         columns=tuple(column.name for column in columns),
         rows=rows,
         cost=cost,
-        unit=str(certified.plan.unit),
+        unit=protects(certified.plan),
         cached=cached,
         when=when,
         receipt=release.entry,
         more=more,
-        notes=tuple(
-            visible(note)  # it may name a group
-            for note in (
-                *notes(certified, columns),
-                *found_bounds(certified, columns, rows, [release.values[group] for group in order]),
-            )
+        _notes=Notes(
+            certified,
+            columns,
+            notes(certified, columns, clipping),
+            None if clipped is None else clipped.notes(columns, rows, values),
+            (*found_bounds(certified, columns, rows, values), *found_ends(certified, columns, rows, values)),
         ),
         _balance=balance,
-        _numbers=(tuple(release.values[group] for group in order), columns, mechanisms),
+        _numbers=(values, columns, mechanisms),
         _repeat=repeat,
+        _clipped=clipped,
     )
 
 

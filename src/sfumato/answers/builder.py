@@ -3,7 +3,8 @@
 from dataclasses import dataclass, field, replace
 from typing import Protocol, Self, Unpack
 
-from sfumato.answers.answer import CONFIDENCE, Answer
+from sfumato.answers.answer import Answer
+from sfumato.answers.columns import CONFIDENCE
 from sfumato.answers.explain import Explanation
 from sfumato.answers.wordings import nothing_asked, parts_differ
 from sfumato.plan.expressions import AllOf, Condition

@@ -14,7 +14,7 @@ from sfumato.kernel.mechanisms.protocol import Mechanism
 from sfumato.kernel.mechanisms.rank_bars import balanced
 from sfumato.kernel.mechanisms.ranks import RankChoice
 from sfumato.kernel.mechanisms.running import Strategy
-from sfumato.kernel.widths import deviation, error
+from sfumato.kernel.widths import deviation, error, round_number
 from sfumato.plan.nodes import Grid
 from sfumato.query.rewrite import CdfColumn, HistogramColumn, QuantileColumn
 
@@ -27,7 +27,13 @@ HALF = Fraction(1, 2)
 
 
 def quantile(column: QuantileColumn, released: tuple[int, ...], mechanism: Mechanism) -> float:
-    return _value(column, Fraction(released[column.place], _ranks(mechanism).parts), floor)
+    """At its position; in a cell with a round number, which is likelier than others, that number."""
+    ranks, position = _ranks(mechanism), released[column.place]
+    cell = position // ranks.parts
+    number = None if ranks.line is None else round_number(*ranks.line, ranks.cells, cell)
+    if number is not None:
+        return int(number) if column.quantile.whole else float(number)
+    return _value(column, Fraction(position, ranks.parts), floor)
 
 
 def quantile_interval(
@@ -126,9 +132,14 @@ def histogram(column: HistogramColumn, counts: tuple[int, ...]) -> list[dict[str
 
 def cdf(column: CdfColumn, answers: tuple[int, ...], mechanism: Mechanism) -> list[dict[str, float]]:
     """The share of rows up to each point, never falling, from 0 to 1."""
-    totals = running_totals(_running(mechanism)[1]) @ np.array(answers, dtype=np.float64)
-    shares = np.clip(_rising(totals / max(totals[-1], 1.0)), 0.0, 1.0)
-    return [{"at": _edge(column, i + 1, -HALF), "share": float(share)} for i, share in enumerate(shares)]
+    found = shares(_running(mechanism), answers)
+    return [{"at": _edge(column, i + 1, -HALF), "share": float(share)} for i, share in enumerate(found)]
+
+
+def shares(measured: Additive, answers: tuple[int, ...]) -> Matrix:
+    """The share of rows up to the end of each cell, never falling, from 0 to 1."""
+    totals = running_totals(_strategy(measured)) @ np.array(answers, dtype=np.float64)
+    return np.asarray(np.clip(_rising(totals / max(totals[-1], 1.0)), 0.0, 1.0))
 
 
 def _edge(column: HistogramColumn | CdfColumn, place: int, inward: Fraction) -> float:
@@ -136,15 +147,19 @@ def _edge(column: HistogramColumn | CdfColumn, place: int, inward: Fraction) -> 
     return int(edge + inward) if column.whole else float(edge)
 
 
-def cdf_interval(cells: Grid, answers: tuple[int, ...], mechanism: Mechanism, confidence: float) -> list[Interval]:
+def cdf_interval(answers: tuple[int, ...], mechanism: Mechanism, confidence: float) -> list[Interval]:
+    return share_intervals(_running(mechanism), answers, confidence)
+
+
+def share_intervals(measured: Additive, answers: tuple[int, ...], confidence: float) -> list[Interval]:
     """All shares s for which total - s · all lies within its noise."""
-    law, strategy = _running(mechanism)
+    law, strategy = measured.law, _strategy(measured)
     one, width = deviation(law), _widths(law, confidence)
     matrix = running_totals(strategy)
     totals = (matrix @ np.array(answers, dtype=np.float64)).tolist()
     everybody = totals[-1]
     found = []
-    for i in range(cells.size):
+    for i in range(strategy.size):
         share = min(max(totals[i] / max(everybody, 1.0), 0.0), 1.0)
         noise = width * one * sqrt(float(((matrix[i] - share * matrix[-1]) ** 2).sum()))
         half = noise / everybody if everybody > noise else 1.0
@@ -152,10 +167,16 @@ def cdf_interval(cells: Grid, answers: tuple[int, ...], mechanism: Mechanism, co
     return found
 
 
-def _running(mechanism: Mechanism) -> tuple[Law, Strategy]:
-    if not isinstance(mechanism, Additive) or mechanism.strategy is None:
+def _running(mechanism: Mechanism) -> Additive:
+    if not isinstance(mechanism, Additive):
         raise TypeError("running totals are noisy sums of cells")
-    return mechanism.law, mechanism.strategy
+    return mechanism
+
+
+def _strategy(measured: Additive) -> Strategy:
+    if measured.strategy is None:
+        raise TypeError("running totals are noisy sums of cells")
+    return measured.strategy
 
 
 @lru_cache(maxsize=8)

@@ -7,18 +7,21 @@ from typing import Any
 
 from sfumato.answers.cells import cdf, cdf_interval, histogram, quantile, quantile_interval
 from sfumato.answers.found_bounds import Found, counted, in_units, mean_of, read, sum_of, within
+from sfumato.answers.found_ends import bins_interval, bins_of, spread_interval, spread_of
 from sfumato.answers.selecting import given_shown
 from sfumato.kernel.mechanisms.additive import Additive
 from sfumato.kernel.mechanisms.keys import KeySelection
 from sfumato.kernel.mechanisms.protocol import Mechanism, Released
 from sfumato.kernel.widths import deviation, error
 from sfumato.plan.lattice import Lattice
-from sfumato.plan.nodes import Grid
+from sfumato.plan.nodes import Cross, Grid
 from sfumato.query.rewrite import (
     CdfColumn,
     CountColumn,
+    FoundBinsColumn,
     FoundColumn,
     FoundMeanColumn,
+    FoundSpreadColumn,
     FoundSumColumn,
     HistogramColumn,
     KeyColumn,
@@ -30,6 +33,7 @@ from sfumato.query.rewrite import (
     SumColumn,
 )
 
+CONFIDENCE = 0.95
 Interval = tuple[float, float]
 Intervals = Interval | list[Interval] | None
 Row = tuple[Any, ...]
@@ -92,7 +96,7 @@ def value_of(
         case QuantileColumn(measure=measure):
             return quantile(column, numbers[measure], mechanisms[measure])
         case ModeColumn(measure=measure, cells=cells):
-            return None if isinstance(cells, Grid) else cells.values[numbers[measure]]
+            return None if isinstance(cells, Grid | Cross) else cells.values[numbers[measure]]
         case HistogramColumn(measure=measure):
             return histogram(column, numbers[measure])
         case CdfColumn(measure=measure):
@@ -101,6 +105,10 @@ def value_of(
             return sum_of(column, numbers[measure], mechanisms[measure])
         case FoundMeanColumn(measure=measure, count=count):
             return mean_of(column, numbers[measure], counted(numbers[count]), mechanisms[measure])
+        case FoundSpreadColumn(measure=measure):
+            return spread_of(column, numbers[measure], mechanisms[measure])
+        case FoundBinsColumn(measure=measure):
+            return bins_of(column, numbers[measure], mechanisms[measure])
 
 
 def interval_of(column: OutputColumn, row: tuple[Released, ...], noises: Noises) -> Intervals:
@@ -127,11 +135,15 @@ def interval_of(column: OutputColumn, row: tuple[Released, ...], noises: Noises)
         case HistogramColumn(measure=measure):
             half = noises[measure].error
             return [(count - half, count + half) for count in numbers[measure]]
-        case CdfColumn(measure=measure, cells=cells):
-            return cdf_interval(cells, numbers[measure], noises.mechanisms[measure], noises.confidence)
+        case CdfColumn(measure=measure):
+            return cdf_interval(numbers[measure], noises.mechanisms[measure], noises.confidence)
         case FoundSumColumn(measure=measure) | FoundMeanColumn(measure=measure):
             found = read(noises.mechanisms[measure], numbers[measure], noises.confidence)
             return None if found is None else _found_interval(column, found, numbers, noises)
+        case FoundSpreadColumn(measure=measure):
+            return spread_interval(column, numbers[measure], noises.mechanisms[measure], noises.confidence)
+        case FoundBinsColumn(measure=measure):
+            return bins_interval(column, numbers[measure], noises.mechanisms[measure], noises.confidence)
         case ModeColumn():
             return None
         case _:

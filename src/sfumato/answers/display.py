@@ -64,7 +64,10 @@ def readable(answer: "Answer", confidence: float) -> Rows:
     """The rows with `±` beside each number, lists drawn as small bars, and a dash for nothing."""
     columns, rows = beside(answer, {"±": margin}, confidence)
     return columns, [
-        {name: NONE if cell is None else blocks(cell) if isinstance(cell, list) else cell for name, cell in row.items()}
+        {
+            name: NONE if cell is None or cell == [] else blocks(cell) if isinstance(cell, list) else cell
+            for name, cell in row.items()
+        }
         for row in rows
     ]
 
@@ -124,6 +127,9 @@ def long(answer: "Answer", columns: list[str], rows: list[dict[str, Any]]) -> Ro
             told = {column: cell[number] if isinstance(cell, list) else cell for column, cell in row.items()}
             at = {column: part[key] for column, key in places.items()}
             spread.append({**told, **at, name: heights([part])[0]})
+        if not row[name]:  # no bounds were found for it
+            told = {column: None if isinstance(cell, list) else cell for column, cell in row.items()}
+            spread.append({**told, **dict.fromkeys(places)})
     return [*columns[:first], *places, *columns[first:]], spread
 
 

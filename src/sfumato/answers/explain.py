@@ -5,9 +5,10 @@ from fractions import Fraction
 from html import escape
 from typing import Any
 
-from sfumato.answers.answer import CONFIDENCE
-from sfumato.answers.columns import expected_error
-from sfumato.answers.notes import notes, price_in_words
+from sfumato.answers.clipped import Clipped
+from sfumato.answers.columns import CONFIDENCE, expected_error
+from sfumato.answers.notes import notes, price_in_words, protects
+from sfumato.answers.offers import cheaper
 from sfumato.kernel.certify import Certified
 from sfumato.kernel.mechanisms.additive import Additive
 from sfumato.kernel.mechanisms.keys import KeySelection
@@ -15,8 +16,13 @@ from sfumato.kernel.mechanisms.protocol import Mechanism
 from sfumato.kernel.widths import deviation
 from sfumato.kernel.wordings import mechanism_switched_off
 from sfumato.ledger.terms import Amount
+from sfumato.plan.counting import WHOLE_WEIGHT
 from sfumato.plan.nodes import (
+    BetweenEnds,
+    CellSum,
     CentredSum,
+    Choose,
+    CountCut,
     CountDistinct,
     CountPeople,
     CountRows,
@@ -29,8 +35,18 @@ from sfumato.plan.nodes import (
     Sum,
     UnboundedSum,
 )
-from sfumato.query.rewrite import FoundMeanColumn, KeyColumn, MeanColumn, ModeColumn, OutputColumn, SpreadColumn
+from sfumato.query.rewrite import (
+    Clipping,
+    FoundMeanColumn,
+    KeyColumn,
+    MeanColumn,
+    ModeColumn,
+    OutputColumn,
+    SpreadColumn,
+)
 from sfumato.visible import visible_lines
+
+SHOWN = Fraction(1, 2), Fraction(95, 100)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,45 +139,73 @@ class Explanation:
 
 
 def explain(
-    question: str, certified: Certified, columns: tuple[OutputColumn, ...], sql: str, cost: Amount
+    question: str,
+    certified: Certified,
+    columns: tuple[OutputColumn, ...],
+    sql: str,
+    cost: Amount,
+    clipping: Clipping | None = None,
 ) -> Explanation:
-    plan = certified.plan
+    plan, clipped = certified.plan, None if clipping is None else Clipped(certified, clipping)
     mechanisms = tuple(release.mechanism for release in certified.releases)
     return Explanation(
         question=question,
-        unit=str(plan.unit),
+        unit=protects(plan),
         groups=plan.groups,
         cost=cost,
-        steps=tuple(
-            Step(
-                _words(measure, position, columns),
-                release.sensitivity.l1,
-                release.sensitivity.rule,
-                release.mechanism.event(),
-                _deviation(release.mechanism),
-                float(measure.share / certified.cost.amount),
-            )
-            for position, (measure, release) in enumerate(zip(plan.measures, certified.releases, strict=True))
+        steps=(
+            *_finding(certified),
+            *(
+                Step(
+                    _words(measure, position, columns),
+                    release.sensitivity.l1,
+                    release.sensitivity.rule,
+                    release.mechanism.event(),
+                    _deviation(release.mechanism),
+                    float(measure.share / certified.cost.amount),
+                )
+                for position, (measure, release) in enumerate(zip(plan.measures, certified.releases, strict=True))
+            ),
         ),
         expected_error={
-            column.name: expected_error(column, mechanisms, CONFIDENCE)
+            column.name: None if clipped and clipped.covers(column) else expected_error(column, mechanisms, CONFIDENCE)
             for column in columns
             if not isinstance(column, KeyColumn)
         },
-        notes=notes(certified, columns),
+        notes=notes(certified, columns, clipping),
         sql=sql,
         digest=certified.digest,
         keys="" if certified.selection is None else _discovered(certified.selection),
         refused="" if not certified.switched_off else mechanism_switched_off(certified.switched_off[0]).message,
         without_error=tuple(column.name for column in columns if isinstance(column, ModeColumn)),
+        cheaper=cheaper(certified, columns) if clipping is None else (),
     )
 
 
 def _discovered(selection: KeySelection) -> str:
-    half, sure = (selection.units_for(Fraction(part, 100)) for part in (50, 95))
+    """Weights are of people alone."""
+    few, many = ([selection.units_for(part, held) for part in SHOWN] for held in (1, selection.max_groups))
+    if not selection.weighted:
+        return (
+            f"discovered; a key that {few[0]:,} units hold is shown half of the time, "
+            f"one of {few[1]:,} units 95 times in 100"
+        )
     return (
-        f"discovered; a key that {half:,} units hold is shown half of the time, one of {sure:,} units 95 times in 100"
+        f"discovered; a key of {few[0]:,} people who hold no other is shown half of the time, one of {few[1]:,} 95 "
+        f"times in 100; of people who each hold {selection.max_groups:,} or more it takes {many[0]:,} and {many[1]:,}"
     )
+
+
+def _finding(certified: Certified) -> list[Step]:
+    """What is paid for finding keys, where no measure does it; in people, also where these have weights."""
+    selection = certified.selection
+    if selection is None or any(release.mechanism is selection for release in certified.releases):
+        return []
+    rule, scale = "one unit counts once in one group", 1
+    if selection.weighted:
+        rule, scale = "one person adds 1/√k to each of their k groups", WHOLE_WEIGHT
+    share = float(selection.rho / certified.cost.amount)
+    return [Step("which groups are shown", 1, rule, selection.event(), deviation(selection.law) / scale, share)]
 
 
 def _deviation(mechanism: Mechanism) -> float | None:
@@ -192,16 +236,26 @@ def _words(measure: Measure, position: int, columns: tuple[OutputColumn, ...]) -
         case UnboundedSum(finding=finding):
             part = f"{100 * float(finding):g} % of it"
             what = f"sum of values, clamped to bounds that are found privately with {part}"
+        case BetweenEnds(finding=finding, wanted=wanted, bins=bins):
+            part = f"between bounds that are found privately with {100 * float(finding):g} % of it"
+            counted = f"{bins} bins" if wanted == "bins" else f"running totals of {bins} bins"
+            what = f"{'count, sum and squares' if wanted == 'moments' else counted} {part}"
         case CountDistinct():
             what = "number of different values"
         case CountPeople():
             what = "number of different people"
+        case CountCut():
+            what = "number of people of whom something is cut off"
         case Histogram(cells=cells):
             what = f"number of rows in each of {cells.size} cells"
+        case CellSum(cells=cells):
+            what = f"sum of clamped values in each of {cells.size} cells"
+        case Choose(tables=tables, questions=questions):
+            what = f"one of {len(questions)} questions, chosen by their answers in {len(tables)} tables"
         case Cumulative(cells=cells):
             what = f"running totals of {cells.size} cells"
         case Quantiles(cells=cells, levels=levels):
             what = f"{len(levels)} of the ranks on a line of {cells.size} cells, with error bars"
         case MostFrequent(cells=cells):
             what = f"most frequent of {cells.size} values"
-    return f"{what} (for {', '.join(users)})"
+    return f"{what} (for {', '.join(users)})" if users else f"{what} (for what was clipped)"

@@ -4,7 +4,7 @@ Rows beyond the clamp are seen as a noisy count; how far beyond they lie is not.
 anchor and the clamp tells what to expect, and the note under an answer says what was supposed.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import log, sqrt
@@ -126,23 +126,35 @@ def found_bounds(
     values: Sequence[tuple[Released, ...]],
 ) -> tuple[str, ...]:
     """A sentence for every sum and group: which bounds were found, what they cost and what their error bar supposes."""
+    found = {column: column.total.finding for column in columns if isinstance(column, FoundSumColumn | FoundMeanColumn)}
+    return in_every_group(certified, columns, found, rows, values, _words)
+
+
+def in_every_group(
+    certified: Certified,
+    columns: Sequence[OutputColumn],
+    found: Mapping[Any, Fraction],
+    rows: Sequence[Mapping[str, Any]],
+    values: Sequence[tuple[Released, ...]],
+    words: Callable[[Any, Mechanism, Any, float], str],
+) -> tuple[str, ...]:
+    """What words are made of each of these columns, of what was released for it, and of the part of the spend that went
+    into finding bounds, in percent: in the first groups, and how many more there are."""
     keys = [column.name for column in columns if isinstance(column, KeyColumn)]
     notes = []
-    for column in columns:
-        if isinstance(column, FoundSumColumn | FoundMeanColumn):
-            mechanism = certified.releases[column.measure].mechanism
-            share = certified.plan.measures[column.measure].share * column.total.finding / certified.cost.amount
-            for row, numbers in list(zip(rows, values, strict=True))[:MOST_NOTES]:
-                group = "".join(f", {row[key]}" for key in keys)
-                known = read(mechanism, numbers[column.measure])
-                notes.append(f"{column.name}{group}: {_words(column, known, float(100 * share))}")
-            if len(rows) > MOST_NOTES:
-                notes.append(f"{column.name}: so too in {len(rows) - MOST_NOTES} more groups.")
+    for column, finding in found.items():
+        mechanism = certified.releases[column.measure].mechanism
+        percent = float(100 * certified.plan.measures[column.measure].share * finding / certified.cost.amount)
+        for row, numbers in list(zip(rows, values, strict=True))[:MOST_NOTES]:
+            group = "".join(f", {row[key]}" for key in keys)
+            notes.append(f"{column.name}{group}: {words(column, mechanism, numbers[column.measure], percent)}")
+        if len(rows) > MOST_NOTES:
+            notes.append(f"{column.name}: so too in {len(rows) - MOST_NOTES} more groups.")
     return tuple(notes)
 
 
-def _words(column: FoundColumn, known: Found | None, percent: float) -> str:
-    if known is None:
+def _words(column: FoundColumn, mechanism: Mechanism, numbers: Any, percent: float) -> str:
+    if (known := read(mechanism, numbers)) is None:
         return f"no bounds were found with {percent:.3g} % of the spend: too few rows, or all 0. Spend more."
     cells = column.total.cells
     clamp = f"{in_units(known.clamp, cells):.6g}"

@@ -1,5 +1,6 @@
 """What error bars do not cover, and what a price means. Every sentence follows from the plan; no data is near."""
 
+from collections.abc import Iterator
 from dataclasses import fields
 from fractions import Fraction
 from math import ceil, floor
@@ -7,40 +8,38 @@ from math import ceil, floor
 from sfumato.accounting.belief import membership_advantage, posterior
 from sfumato.answers.cells import apart
 from sfumato.kernel.certify import Certified
+from sfumato.kernel.mechanisms.keys import KeySelection
 from sfumato.ledger.terms import Amount
-from sfumato.plan.caps import Caps
-from sfumato.plan.expressions import Column, Expression, columns_in
-from sfumato.plan.lattice import Lattice
-from sfumato.plan.nodes import Grid, ListedKey, RangeKey
-from sfumato.query.rewrite import (
-    CdfColumn,
-    HistogramColumn,
-    MeanColumn,
-    ModeColumn,
-    OutputColumn,
-    QuantileColumn,
-    SpreadColumn,
-    SumColumn,
-)
-from sfumato.schema.unit import Person
+from sfumato.plan.expressions import Column, Expression
+from sfumato.plan.nodes import ListedKey, Plan, RangeKey
+from sfumato.plan.sources import Lookup, OnUnit, PerUnit, Rows, Source, one_row_each, unit_of
+from sfumato.plan.walk import columns_in
+from sfumato.query.clipping import Bounded, clamped_to
+from sfumato.query.rewrite import Clipping, MeanColumn, ModeColumn, OutputColumn, QuantileColumn, SumColumn
+from sfumato.schema.unit import Person, UpTo
 
 EVEN = Fraction(1, 2)
-Clamped = tuple[str, str, str]  # what is clamped, and its bounds
 
 
-def notes(certified: Certified, columns: tuple[OutputColumn, ...]) -> tuple[str, ...]:
-    """One sentence for each thing that clipping to bounds, bounding of a person's rows and keys may hide."""
+def notes(certified: Certified, columns: tuple[OutputColumn, ...], clipping: Clipping | None = None) -> tuple[str, ...]:
+    """One sentence for each thing that clipping to bounds, bounding of a person's rows and keys may hide.
+
+    Where clipping is counted, what error bars hold of it is said with the counts.
+    """
     plan = certified.plan
-    found: dict[Clamped, list[str]] = {}
+    aggregates = tuple(measure.aggregate for measure in plan.measures)
+    found: dict[Bounded, list[OutputColumn]] = {}
     for column in columns:
-        clamped = _clamped(column, certified)
+        clamped = clamped_to(column, aggregates)
         if clamped is not None:
-            found.setdefault(clamped, []).append(column.name)
-    said = [
-        f"{', '.join(names)}: a value of {what} below {low} counts as {low}, one above {high} as {high}; "
-        "error bars do not cover what that changes."
-        for (what, low, high), names in found.items()
-    ]
+            found.setdefault(clamped, []).append(column)
+    said = []
+    for (value, lower, upper), users in found.items():
+        low, high = shown(lower), shown(upper)
+        names, what = ", ".join(user.name for user in users), named(value)
+        held = clipping is not None and all(isinstance(user, SumColumn | MeanColumn) for user in users)
+        rest = "." if held else "; error bars do not cover what that changes."
+        said.append(f"{names}: a value of {what} below {low} counts as {low}, one above {high} as {high}{rest}")
     said += [
         f"{column.name}: no bounds are declared, so the answer is one of numbers that lie "
         f"{100 * apart(column.quantile.cells):.2g} % apart; with bounds it comes nearer."
@@ -58,15 +57,7 @@ def notes(certified: Certified, columns: tuple[OutputColumn, ...]) -> tuple[str,
         for column in columns
         if isinstance(column, ModeColumn)
     ]
-    if isinstance(plan.unit, Person):
-        owners = Caps(plan.unit.max_rows, plan.unit.max_groups, plan.unit.max_rows)
-        caps = owners if plan.caps is None else plan.caps
-        within = f" in at most {_many(caps.groups, 'group')}" if plan.keys else ""
-        within += f", {caps.rows_per_group} in each" if caps.rows_per_group < caps.rows else ""
-        said.append(
-            f"A person counts with at most {_many(caps.rows, 'row')}{within}; "
-            "error bars do not cover what is cut off beyond that."
-        )
+    said += _capped(plan, clipping)
     for key in plan.keys:
         name = named(getattr(key, fields(key)[0].name))
         what = name if name.startswith("the expression") else f"a {name}"
@@ -75,11 +66,63 @@ def notes(certified: Certified, columns: tuple[OutputColumn, ...]) -> tuple[str,
         elif isinstance(key, RangeKey):
             said.append(f"Rows with {what} outside {key.values[0]:,} to {key.values[-1]:,} are in no group.")
     if certified.selection is not None:
-        units = certified.selection.units_for(EVEN)
-        said.append(
-            f"Groups are discovered: one of {units:,} units is shown half of the time, smaller ones less often."
-        )
+        said.append(_discovered(certified.selection))
     return tuple(said)
+
+
+def _discovered(selection: KeySelection) -> str:
+    """Weights are of people alone."""
+    few, many = (selection.units_for(EVEN, held) for held in (1, selection.max_groups))
+    if not selection.weighted:
+        return f"Groups are discovered: one of {few:,} units is shown half of the time, smaller ones less often."
+    return (
+        f"Groups are discovered: one of {few:,} people who are in no other group is shown half of the time, and one of "
+        f"{many:,} who are each in {selection.max_groups:,} or more; smaller ones less often."
+    )
+
+
+def protects(plan: Plan) -> str:
+    """One whom: of a person also how much counts."""
+    match plan.unit:
+        case Person(id=name) if one_row_each(plan.table):
+            return f"person ({name})"
+        case Person(id=name):
+            return str(Person(name, plan.asked_caps.rows, plan.asked_caps.groups))
+        case unit:
+            return str(unit)
+
+
+def _capped(plan: Plan, clipping: Clipping | None) -> list[str]:
+    """What is cut off of a person: in folds and joins, and of what these make."""
+    uncovered = "; error bars do not cover what is cut off beyond that."
+    cut = [f"{part}{uncovered}" for part in dict.fromkeys(_parts(plan.table))]
+    if isinstance(unit_of(plan.table, plan.unit), Person):
+        caps = plan.asked_caps
+        within = f" in at most {_many(caps.groups, 'group')}" if plan.keys else ""
+        within += f", {caps.rows_per_group:,} in each" if caps.rows_per_group < caps.rows else ""
+        rest = uncovered if clipping is None else "."
+        cut.append(f"A person counts with at most {_many(caps.rows, 'row')}{within}{rest}")
+    if isinstance(plan.unit, UpTo):
+        many = _many(plan.unit.rows, "row")
+        cut.append(f"Everybody is protected if nobody has more than {many}; of somebody with more nothing is cut off.")
+    return cut
+
+
+def _parts(source: Source) -> Iterator[str]:
+    match source:
+        case Rows(source=inner) | Lookup(source=inner):
+            yield from _parts(inner)
+        case PerUnit(source=inner, columns=columns, rows=rows):
+            yield from _parts(inner)
+            if any(column.how in ("count", "sum") for column in columns):
+                yield f"A person's COUNT and SUM in a sub-query are those of at most {_many(rows, 'row')}"
+        case OnUnit(left=left, right=right, left_rows=left_rows, right_rows=right_rows):
+            yield from _parts(left)
+            yield from _parts(right)
+            if not one_row_each(left) and not one_row_each(right):
+                yield f"Of a person a join pairs at most {_many(left_rows, 'row')} with {_many(right_rows, 'row')}"
+        case _:
+            pass
 
 
 def price_in_words(cost: Amount) -> str:
@@ -97,47 +140,16 @@ def price_in_words(cost: Amount) -> str:
     )
 
 
-def _clamped(column: OutputColumn, certified: Certified) -> Clamped | None:
-    match column:
-        case SumColumn(measure=measure, lattice=lattice):
-            return _between(_value(certified, measure), lattice)
-        case MeanColumn(total=total, lattice=lattice):
-            return _between(_value(certified, total), lattice)
-        case SpreadColumn(total=total, spread=spread):
-            return _between(_value(certified, total), spread.lattice)
-        case QuantileColumn(quantile=quantile) if quantile.step is None:
-            return _within(quantile.cells, quantile.cells.upper, quantile.whole)
-        case HistogramColumn(cells=cells, upper=upper) | CdfColumn(cells=cells, upper=upper):
-            return _within(cells, upper, column.whole)
-        case _:
-            return None
-
-
-def _between(value: Expression, lattice: Lattice) -> Clamped:
-    return named(value), _shown(lattice.lower * lattice.step), _shown(lattice.upper * lattice.step)
-
-
-def _within(cells: Grid, upper: Fraction, whole: bool) -> Clamped:
-    """Whole numbers lie in the middle of their cells."""
-    inward = EVEN if whole else 0
-    return named(cells.value), _shown(cells.lower + inward), _shown(upper - inward)
-
-
-def _shown(end: Fraction) -> str:
-    return f"{float(end):,.10g}"
-
-
-def _value(certified: Certified, measure: int) -> Expression:
-    value: Expression = certified.plan.measures[measure].aggregate.value  # type: ignore[union-attr]
-    return value
-
-
 def named(value: Expression) -> str:
     """A column by its name, anything else by those of the columns in it."""
     if isinstance(value, Column):
         return value.name
     names = sorted(set(columns_in(value)))
     return f"the expression of {', '.join(names)}" if names else "the expression"
+
+
+def shown(end: Fraction) -> str:
+    return f"{float(end):,.10g}"
 
 
 def _many(count: int, what: str) -> str:

@@ -9,18 +9,19 @@ from sfumato.answers.notes import named
 from sfumato.answers.wordings import keys_not_drawable, not_drawable, not_measured
 from sfumato.plots.bars import bars
 from sfumato.plots.steps import cumulative, histogram, steps
-from sfumato.query.rewrite import CdfColumn, HistogramColumn
+from sfumato.query.rewrite import CdfColumn, FoundBinsColumn, HistogramColumn
 
 if TYPE_CHECKING:
     from sfumato.answers.answer import Answer
 
 FEWEST_STEPS = 3
+NOTHING: tuple[object, ...] = (None, [])  # where no bounds were found
 DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
 def is_drawable(answer: "Answer", column: str) -> bool:
     """Whether there is something in a row, and a number or a list wherever there is something."""
-    cells = [row[column] for row in answer.rows if row[column] is not None]
+    cells = [row[column] for row in answer.rows if row[column] not in NOTHING]
     return bool(cells) and (all(_is_list(cell) for cell in cells) or all(_is_number(cell) for cell in cells))
 
 
@@ -34,7 +35,7 @@ def picture(answer: "Answer", column: str | None, confidence: float) -> Any:
     if not is_drawable(answer, chosen):
         raise not_drawable(chosen)
     keys = [name for name in answer.columns if name not in answer.measured]
-    known_at = [place for place, row in enumerate(answer.rows) if row[chosen] is not None]
+    known_at = [place for place, row in enumerate(answer.rows) if row[chosen] not in NOTHING]
     rows, bars_of = [answer.rows[place] for place in known_at], answer.interval(confidence)
     cells = [row[chosen] for row in rows]
     intervals: list[Any] = [bars_of[place][chosen] for place in known_at]
@@ -86,6 +87,8 @@ def _is_date(key: Any) -> bool:
 def _along(answer: "Answer", name: str) -> str:
     """What the bins or points of a column are of."""
     column = next(column for column in answer._numbers[1] if column.name == name)
+    if isinstance(column, FoundBinsColumn):
+        return named(column.ends.cells.value)
     return named(column.cells.value) if isinstance(column, HistogramColumn | CdfColumn) else ""
 
 

@@ -2,7 +2,9 @@
 
 from bisect import bisect_left
 from functools import lru_cache
-from math import erfc, exp, sqrt
+
+import numpy as np
+import numpy.typing as npt
 
 from sfumato.kernel.mechanisms.additive import DiscreteGaussian
 from sfumato.kernel.mechanisms.keys import KeySelection
@@ -10,7 +12,7 @@ from sfumato.kernel.widths import deviation, error
 
 FAR = 14  # deviations: beyond, nothing is left of a tail
 SURELY = 9
-WIDE = 100.0  # from this deviation on, the noise is as good as continuous
+ROUNDINGS = 1e-9  # of sums of doubles, far more than they are
 
 
 def given_shown(noisy: int, selection: KeySelection, confidence: float) -> tuple[int, int]:
@@ -21,7 +23,7 @@ def given_shown(noisy: int, selection: KeySelection, confidence: float) -> tuple
     law, threshold, half = selection.law, selection.threshold, error(selection.law, confidence)
     if noisy > threshold + half + SURELY * deviation(law):  # every key that may have made it is shown
         return noisy - half, noisy + half
-    rare = (1 - confidence) / 2
+    rare = (1 - confidence) / 2 - ROUNDINGS
 
     def at_least(units: int, least: int = noisy) -> float:
         """Among those that are shown. Where nobody would be, next to nobody goes further."""
@@ -42,21 +44,14 @@ def given_shown(noisy: int, selection: KeySelection, confidence: float) -> tuple
 
 def _tail(law: DiscreteGaussian, least: int) -> float:
     """P(noise >= least)."""
-    sigma = deviation(law)
-    if sigma > WIDE:
-        return erfc((least - 0.5) / (sigma * sqrt(2))) / 2
-    reach, tails = _tails(law)
-    return tails[min(max(least, -reach), reach) + reach]
+    tails = _tails(law)
+    reach = len(tails) // 2
+    return float(tails[min(max(least, -reach), reach) + reach])
 
 
-@lru_cache(maxsize=16)
-def _tails(law: DiscreteGaussian) -> tuple[int, tuple[float, ...]]:
-    """P(noise >= k) for k from -reach to reach."""
-    variance = float(law.variance)
-    reach = int(FAR * sqrt(variance)) + 2
-    weights = [exp(-(k**2) / (2 * variance)) for k in range(-reach, reach + 1)]
-    whole, above, tails = sum(weights), 0.0, list[float]()
-    for weight in reversed(weights):
-        above += weight
-        tails.append(above / whole)
-    return reach, tuple(reversed(tails))
+@lru_cache(maxsize=4)
+def _tails(law: DiscreteGaussian) -> npt.NDArray[np.float64]:
+    """P(noise >= k) for k from -reach to reach, added up from the smallest."""
+    reach = int(FAR * deviation(law)) + 2
+    above = np.exp(np.arange(reach, -reach - 1, -1, dtype=np.float64) ** 2 / (-2 * float(law.variance))).cumsum()
+    return np.ascontiguousarray(above[::-1] / above[-1])

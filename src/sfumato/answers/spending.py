@@ -3,8 +3,16 @@
 from collections.abc import Callable
 from fractions import Fraction
 
+from sfumato.answers.clipped import Clipped
 from sfumato.answers.columns import expected_error
-from sfumato.answers.wordings import error_depends, error_out_of_reach, no_error_bar, not_measured, which_column
+from sfumato.answers.wordings import (
+    error_depends,
+    error_out_of_reach,
+    keys_without_error,
+    no_error_bar,
+    not_measured,
+    which_column,
+)
 from sfumato.errors import UsageError
 from sfumato.kernel.mechanisms.protocol import Mechanism
 from sfumato.query.rewrite import KeyColumn, ModeColumn, OutputColumn
@@ -16,10 +24,16 @@ IN_A_DECADE = 9 * 10 ** (DIGITS - 1)
 
 
 def error_of(
-    columns: tuple[OutputColumn, ...], mechanisms: tuple[Mechanism, ...], column: str | None, confidence: float
+    columns: tuple[OutputColumn, ...],
+    mechanisms: tuple[Mechanism, ...],
+    column: str | None,
+    confidence: float,
+    clipped: Clipped | None = None,
 ) -> float:
     """Half the width of a column's error bar, or Refused where it depends on the data."""
     measured = {found.name: found for found in columns if not isinstance(found, KeyColumn)}
+    if not measured:
+        raise keys_without_error()
     if column is None and len(measured) > 1:
         raise which_column(list(measured))
     name = next(iter(measured)) if column is None else column
@@ -28,7 +42,7 @@ def error_of(
     if isinstance(measured[name], ModeColumn):
         raise no_error_bar(name)
     error = expected_error(measured[name], mechanisms, confidence)
-    if error is None:
+    if error is None or (clipped is not None and clipped.covers(measured[name])):
         raise error_depends(name)
     return error
 

@@ -56,6 +56,13 @@ def keys_not_drawable() -> UsageError:
     return UsageError("keys alone have nothing to draw.", "Ask for a number beside them, e.g. COUNT(*).")
 
 
+def keys_without_error() -> UsageError:
+    return UsageError(
+        "keys alone have no error bar.",
+        "Ask for a number beside them, e.g. COUNT(*), or give a spend: explain says how many people a key takes.",
+    )
+
+
 def nothing_asked() -> UsageError:
     return UsageError("this question asks for no number.", 'Add one, e.g. .count("n") or .mean("income").')
 

@@ -1,7 +1,6 @@
 """Every mechanism, as an auditor sees it: how to draw, on which neighbours, what it claims, what its law is."""
 
-from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import partial
 from math import ceil
@@ -10,21 +9,26 @@ from typing import Any
 import numpy as np
 
 import sfumato.noise as noise
-from sfumato.audit import binned, laws
+from sfumato.audit import binned, laws, questions
+from sfumato.audit.subject import ONE, Subject
 from sfumato.kernel.certify import certify
 from sfumato.kernel.cost import epsilon_for
-from sfumato.kernel.entropy import Entropy, SystemEntropy
+from sfumato.kernel.entropy import Entropy
 from sfumato.kernel.gate import Receipt, release
 from sfumato.kernel.mechanisms.choice import Exponential
 from sfumato.kernel.mechanisms.keys import KeySelection
 from sfumato.noise.sparse_vector import SparseVector
 from sfumato.noise.stairs import DiscreteStaircase
+from sfumato.plan.counting import WHOLE_WEIGHT, weights
 from sfumato.plan.expressions import Column
 from sfumato.plan.lattice import Lattice
 from sfumato.plan.nodes import (
     Aggregate,
+    BetweenEnds,
     Binned,
     CentredSum,
+    Choose,
+    CountCut,
     CountDistinct,
     CountPeople,
     CountRows,
@@ -37,9 +41,8 @@ from sfumato.plan.nodes import (
 )
 from sfumato.schema.columns import Float, Int
 from sfumato.schema.table import Schema
-from sfumato.schema.unit import Person, Row, Unit
+from sfumato.schema.unit import Person, Row, Unit, UpTo
 
-ONE = Fraction(1)
 REACH = 60
 DELTA = Fraction(1, 100)
 EDGES = tuple(np.arange(-8, 9, 0.25))
@@ -47,48 +50,6 @@ STEPS = 1 << 20  # of the grid in a sensitivity of 1
 NAMES = list("abcdef")
 RARE = 9.2  # a score gap at which the exponential mechanism loses 0.98 of ε
 AT_ONCE = 50_000
-
-
-@dataclass(frozen=True)
-class Subject:
-    """`draw(data, count, price, entropy)` runs the mechanism `count` times for a price; `law` says what comes out.
-
-    A price is ε, or ρ when `in_rho`; then (ε, δ) follows from it. `claimed` is an ε that is less than the price.
-    """
-
-    name: str
-    neighbours: tuple[Any, Any]
-    draw: Callable[[Any, int, Fraction, Entropy], Any]
-    law: Callable[[Any, Fraction], laws.Law] | None = None
-    cell: Callable[[Any], Sequence[Hashable]] | None = None
-    price: Fraction = ONE
-    delta: Fraction = Fraction(0)
-    in_rho: bool = False
-    draws: int = 200_000
-    claimed: Fraction | None = None
-
-    @property
-    def epsilon(self) -> Fraction:
-        """What is claimed."""
-        if self.claimed is not None:
-            return self.claimed
-        return epsilon_for(self.price, self.delta) if self.in_rho else self.price
-
-    def run(self, data: Any, count: int, entropy: Entropy | None = None) -> Any:
-        return self.draw(data, count, self.price, SystemEntropy() if entropy is None else entropy)
-
-    def cells(self, outputs: Any) -> Sequence[Hashable]:
-        return self.cell(outputs) if self.cell else list(outputs)
-
-    def with_less_noise(self, share: Fraction = Fraction(9, 10)) -> "Subject":
-        """The twin: that share of the noise, at the same claim."""
-        factor = 1 / share**2 if self.in_rho else 1 / share
-        drawn = self.draw
-        return replace(
-            self,
-            name=f"{self.name} with {float(share):g} of the noise",
-            draw=lambda data, count, price, entropy: drawn(data, count, price * factor, entropy),
-        )
 
 
 def clipped(outputs: Any) -> list[int]:
@@ -256,20 +217,34 @@ AGGREGATES: dict[str, Aggregate] = {
     "AVG(x), its sum": CentredSum(Column("x"), LATTICE),
     "COUNT(DISTINCT x)": CountDistinct(Column("x")),
     "COUNT(DISTINCT who)": CountPeople(),
+    "people above a cap": CountCut(),
     "HISTOGRAM(x, 2)": binned.TWO,
+    "crossed cells": binned.CROSSED,
+    "sums in cells": binned.SUMS,
+    "a split by gini": questions.GINI,
+    "a split by the largest class": questions.LARGEST,
+    "a gap to a model": questions.GAP,
     "CDF(x, 40)": binned.RUNNING,
     "MEDIAN(x)": binned.MEDIAN,
     "MODE(c)": binned.FAVOURITE,
     "SUM(x) without bounds": binned.WIDE,
+    "VARIANCE(x) without bounds": binned.SPREAD,
 }
 SLOW = {
     "MEDIAN(x)": 10_000,
     "SUM(x) without bounds": 8_000,
+    "VARIANCE(x) without bounds": 12_000,
     "MODE(c)": 40_000,
     "CDF(x, 40)": 50_000,
     "HISTOGRAM(x, 2)": 50_000,
+    "crossed cells": 50_000,
+    "sums in cells": 50_000,
+    "a split by gini": 20_000,
+    "a split by the largest class": 20_000,
+    "a gap to a model": 20_000,
 }
-UNITS: dict[str, Unit] = {"row": Row(), "person": Person("who", max_rows=2, max_groups=1)}
+UNITS: dict[str, Unit] = {"row": Row(), "person": Person("who", max_rows=2, max_groups=1), "up to 2 rows": UpTo(2)}
+OF_ROWS = ("COUNT(*)", "SUM(x)", "COUNT(DISTINCT x)", "MEDIAN(x)")  # one of each kind of counting that needs no id
 
 
 def _released(
@@ -289,13 +264,13 @@ def _released(
 
 def _sensitivity(aggregate: Aggregate, unit: Unit) -> int:
     """By hand, so that a wrong derivation is seen: the most one unit adds to one group."""
-    rows = unit.max_rows if isinstance(unit, Person) else 1
+    rows = binned.rows_of(unit)
     match aggregate:
         case Sum():
             return rows * 40
         case CentredSum():
             return rows * 20
-        case CountPeople():
+        case CountPeople() | CountCut():
             return 1
         case _:
             return rows
@@ -308,9 +283,11 @@ def aggregates() -> list[Subject]:
             for called in AGGREGATES
             for whose in UNITS
             for in_rho in (False, True)
-            if not (isinstance(AGGREGATES[called], CountPeople) and whose == "row")
+            if (whose == "person" or not isinstance(AGGREGATES[called], CountPeople | CountCut))
+            and (called in OF_ROWS or not isinstance(UNITS[whose], UpTo))
         ),
-        *(_discovered(whose) for whose in UNITS),
+        *(_discovered(whose) for whose in UNITS if not isinstance(UNITS[whose], UpTo)),
+        _weighed(),
     ]
 
 
@@ -330,10 +307,37 @@ def _discovered(whose: str) -> Subject:
     )
 
 
+def _weighed() -> Subject:
+    """Keys alone, all of ρ for finding them: of a crowd who all hold the first of them, and somebody who holds all."""
+    price, weight, crowd = Fraction(1, 50), weights(binned.MANY.max_groups)[-1], 12 * WHOLE_WEIGHT
+    return Subject(
+        "discovered keys, by weights",
+        ((crowd, 0), (crowd + weight, weight)),
+        binned.draw_weighed,
+        binned.weighed_law,
+        price=price,
+        delta=DELTA + binned.KEY_DELTA,
+        in_rho=True,
+        draws=10_000,
+        claimed=epsilon_for(price, DELTA),
+    )
+
+
 def _aggregate(called: str, whose: str, *, in_rho: bool) -> Subject:
     aggregate, unit = AGGREGATES[called], UNITS[whose]
     name = f"{called}, unit {whose}, {'zCDP' if in_rho else 'pure'}"
-    if isinstance(aggregate, Binned | UnboundedSum):
+    if isinstance(aggregate, Choose):
+        return Subject(
+            name,
+            questions.neighbours(aggregate, unit),
+            partial(questions.draw, aggregate, unit, in_rho=in_rho),
+            partial(questions.law, aggregate, unit, in_rho),
+            price=Fraction(1, 8) if in_rho else ONE,
+            delta=Fraction(1, 1000) if in_rho else Fraction(0),
+            in_rho=in_rho,
+            draws=SLOW[called],
+        )
+    if isinstance(aggregate, Binned | UnboundedSum | BetweenEnds):
         return Subject(
             name,
             binned.neighbours(aggregate, unit),

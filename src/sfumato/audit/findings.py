@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-Check = Literal["events", "law", "precision", "time", "replay", "canaries"]
+Check = Literal["events", "law", "precision", "time", "replay", "canaries", "membership"]
 
 
 @dataclass(frozen=True, slots=True)

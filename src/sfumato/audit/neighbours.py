@@ -17,11 +17,11 @@ from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.sql.counting import emit
 from sfumato.errors import UsageError
 from sfumato.kernel.cost import Cost
-from sfumato.plan.nodes import Aggregate, CentredSum, CountDistinct, CountPeople, CountRows, CountValues, Sum
+from sfumato.plan.nodes import Aggregate, CentredSum, CountCut, CountDistinct, CountPeople, CountRows, CountValues, Sum
 from sfumato.query.planned import planned
 from sfumato.schema.columns import Declared
 from sfumato.schema.table import Schema
-from sfumato.schema.unit import Person, Row, Unit
+from sfumato.schema.unit import Person, Row, Unit, UpTo
 
 Vectors = list[np.ndarray[Any, Any]]
 
@@ -159,6 +159,8 @@ def _called(aggregate: Aggregate) -> str:
             return "the count of different values"
         case CountPeople():
             return "the count of people"
+        case CountCut():
+            return "the count of people above a cap"
         case _:
             return "the counts of cells"
 
@@ -174,6 +176,11 @@ def _frame(table: Any) -> Any:
 
 
 def _labels(frame: Any, unit: Unit) -> list[Any]:
+    if isinstance(unit, UpTo):
+        raise UsageError(
+            "which rows are whose is not known, so nobody can be removed.",
+            f'Name the id, sf.Person("user_id", max_rows={unit.rows}), or remove single rows: sf.Row().',
+        )
     if not isinstance(unit, Person):
         return list(range(len(frame)))
     if unit.id not in frame:

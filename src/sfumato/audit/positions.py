@@ -9,7 +9,7 @@ import numpy as np
 
 import sfumato.geo as geo
 from sfumato.audit import laws
-from sfumato.audit.catalogue import ONE, Subject
+from sfumato.audit.subject import ONE, Subject
 from sfumato.geo.earth import RADIUS_M, vectors
 from sfumato.geo.lattice import planar_geometric
 from sfumato.geo.privtree import DEEPEST, STRUCTURE, scales

@@ -4,13 +4,17 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from sfumato.audit import trustless, twins
-from sfumato.audit.catalogue import MECHANISMS, Subject, aggregates
+import numpy as np
+
+from sfumato.accounting.belief import membership_advantage
+from sfumato.audit import learners, trustless, twins
+from sfumato.audit.catalogue import MECHANISMS, aggregates
 from sfumato.audit.channels import every_channel
 from sfumato.audit.events import mechanism
-from sfumato.audit.evidence import FALSE_ALARM, chi_square
+from sfumato.audit.evidence import FALSE_ALARM, between, chi_square
 from sfumato.audit.findings import Finding
 from sfumato.audit.replay import every_question
+from sfumato.audit.subject import Subject
 
 LAW_DRAWS = 200_000
 Task = tuple[str, Callable[[], list[Finding]]]
@@ -42,6 +46,33 @@ def by_law(subject: Subject) -> Finding:
     return Finding(subject.name, "law", FALSE_ALARM, p, p < FALSE_ALARM, words, draws)
 
 
+def membership(subject: Subject) -> Finding:
+    """Guess from one model whether the lone person is in, by how sure it is of their cell.
+
+    The threshold is chosen on a quarter as many other models. What it must not exceed: tanh(ε/2), the most by which
+    true alarms exceed false ones.
+    """
+    out, told = (subject.run(lone, subject.draws // 4) for lone in subject.neighbours)
+    cuts = np.unique(np.concatenate([out, told]))
+    gains = np.array([(told >= cut).mean() - (out >= cut).mean() for cut in cuts])
+    best = int(np.argmax(np.abs(gains)))
+    above = gains[best] > 0
+    false, true = (
+        int(((subject.run(lone, subject.draws) >= cuts[best]) == above).sum()) for lone in subject.neighbours
+    )
+    sure_of = between(true, subject.draws, FALSE_ALARM / 2)[0] - between(false, subject.draws, FALSE_ALARM / 2)[1]
+    limit = membership_advantage(subject.epsilon)
+    return Finding(
+        subject.name,
+        "membership",
+        limit,
+        (true - false) / subject.draws,
+        sure_of > limit,
+        f"{true:,} true alarms and {false:,} false ones of {subject.draws:,} each",
+        subject.draws,
+    )
+
+
 def tasks() -> list[Task]:
     """Name and work of every audit of Sfumato itself."""
     return [
@@ -49,6 +80,7 @@ def tasks() -> list[Task]:
             (subject.name, partial(_law_and_events, subject))
             for subject in (*MECHANISMS, *aggregates(), *trustless.subjects())
         ),
+        *((subject.name, partial(_alone, partial(membership, subject))) for subject in learners.subjects()),
         *(("bits and time", partial(_alone, check)) for check in every_channel()),
         *(("replay", partial(_alone, check)) for check in every_question()),
     ]
@@ -58,6 +90,7 @@ def twin_tasks() -> list[Task]:
     """Name and work of every planted violation."""
     return [
         *((subject.name, partial(_worse, subject)) for subject in twins.subjects()),
+        *((subject.name, partial(_alone, partial(membership, subject))) for subject in learners.twins()),
         *(("bits, time, replay", partial(_alone, check)) for check in twins.channels()),
     ]
 

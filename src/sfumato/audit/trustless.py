@@ -10,7 +10,7 @@ import numpy as np
 
 import sfumato.local as local
 from sfumato.audit import laws, positions
-from sfumato.audit.catalogue import Subject
+from sfumato.audit.subject import Subject
 from sfumato.kernel.entropy import Entropy
 from sfumato.local import packed
 from sfumato.local.hitters import Hitters

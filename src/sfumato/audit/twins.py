@@ -9,19 +9,22 @@ from typing import Any
 import numpy as np
 
 import sfumato.geo as geo
-from sfumato.audit import exact, positions, trustless
-from sfumato.audit.catalogue import MECHANISMS, Subject, aggregates, keys_drawn
+from sfumato.audit import binned, exact, positions, trustless
+from sfumato.audit.catalogue import MECHANISMS, aggregates, keys_drawn
 from sfumato.audit.channels import precision, timing
 from sfumato.audit.findings import Finding
+from sfumato.audit.plans import CHOICES, PARTS, SALT, SUMS
 from sfumato.audit.replay import PERSON, Emit, replayed
+from sfumato.audit.subject import Subject
 from sfumato.engines.sql.counting import emit
 from sfumato.engines.sql.dialect import Dialect
 from sfumato.geo.privtree import STRUCTURE, scales, split_coins
 from sfumato.kernel.entropy import Entropy, SystemEntropy
+from sfumato.kernel.mechanisms.keys import KeySelection
 from sfumato.kernel.samplers import discrete_laplace
-from sfumato.plan.counting import Counting
+from sfumato.plan.counting import WHOLE_WEIGHT, Counting
 from sfumato.schema.table import Schema
-from sfumato.schema.unit import Row, Unit
+from sfumato.schema.unit import Person, Row, Unit
 
 GROUPED = "SELECT g, COUNT(*) FROM t GROUP BY g"
 LEVELS = 6
@@ -29,7 +32,12 @@ SUMMED = "SELECT COUNT(x), SUM(x), AVG(x) FROM t"
 
 
 def _named(name: str) -> Subject:
-    return next(subject for subject in (*MECHANISMS, *positions.subjects()) if subject.name == name)
+    known = (*MECHANISMS, *aggregates(), *positions.subjects())
+    return next(subject for subject in known if subject.name == name)
+
+
+def _counted(whose: str) -> Subject:
+    return next(subject for subject in aggregates() if subject.name == f"COUNT(*), unit {whose}, pure")
 
 
 def _one_sided(value: int, count: int, price: Fraction, entropy: Entropy) -> Any:
@@ -65,6 +73,13 @@ def _eager_keys(units: int, count: int, price: Fraction, entropy: Entropy) -> An
     return keys_drawn(Fraction(1, 10), units, count, price, entropy)
 
 
+def _shown_as_for_one_key(sums: Any, count: int, price: Fraction, entropy: Entropy) -> Any:
+    """From the threshold of somebody who holds one key, whatever they hold."""
+    every = np.tile(np.repeat(sums, binned.HALF), count)
+    _, shown = KeySelection(price, binned.KEY_DELTA, 1, weighted=True).select(every, entropy)
+    return binned.told(shown.astype(np.int64))
+
+
 def _half_the_noise_of_the_shape(crowd: int, count: int, price: Fraction, entropy: Entropy) -> list[Any]:
     """The shape drawn at twice its share, the counts at theirs."""
     shape, counts = 2 * price * STRUCTURE, price * (1 - STRUCTURE)
@@ -87,14 +102,22 @@ def subjects() -> list[Subject]:
     count, sparse, keys = _named("geometric"), _named("above_threshold"), _named("key_selection")
     choice, metric = _named("exponential"), _named("geo metric, one step apart")
     tree = _named("geo privtree, a point more")
+    weighed = next(subject for subject in aggregates() if subject.name == "discovered keys, by weights")
+    crowd = weighed.neighbours[0]
+    split, gap = _named("a split by gini, unit row, pure"), _named("a gap to a model, unit row, pure")
+    rows = _named("a split by gini, unit person, zCDP")
     return [
         *narrow,
+        replace(_counted("up to 2 rows"), name="two rows of a person with the noise of one", draw=_counted("row").draw),
         replace(count, name="noise never negative", draw=_one_sided),
         replace(count, name="one draw for a thousand answers", draw=_same_noise),
         replace(count, name="scale = ε instead of 1/ε", price=Fraction(3), draw=_scale_is_epsilon),
         replace(count, name="bounds from the data", draw=_bounds_from_data),
         replace(sparse, name="sparse vector without noise on the threshold", draw=_noise_then_threshold),
         replace(keys, name="key selection with ten times the δ", draw=_eager_keys),
+        replace(weighed, name="weights with the threshold of one key", draw=_shown_as_for_one_key),
+        replace(weighed, name="weights of rows and not of people", neighbours=(crowd, (crowd[0], 20 * WHOLE_WEIGHT))),
+        replace(weighed, name="a whole weight for every key", neighbours=(crowd, (crowd[0] + WHOLE_WEIGHT, 0))),
         replace(
             choice,
             name="exponential mechanism without the factor 2",
@@ -104,6 +127,21 @@ def subjects() -> list[Subject]:
             _named("top_k"),
             name="top-k that pays for one pick",
             draw=lambda scores, count, price, entropy: _named("top_k").draw(scores, count, 2 * price, entropy),
+        ),
+        replace(
+            split,
+            name="a split by gini at the rate ε/Q",
+            draw=lambda tables, count, price, entropy: split.draw(tables, count, 2 * price, entropy),
+        ),
+        replace(
+            gap,
+            name="gaps taken for monotone",
+            draw=lambda tables, count, price, entropy: gap.draw(tables, count, 2 * price, entropy),
+        ),
+        replace(
+            rows,
+            name="a split that forgets max_rows",
+            draw=lambda tables, count, price, entropy: rows.draw(tables, count, 4 * price, entropy),
         ),
         replace(
             metric,
@@ -126,6 +164,20 @@ def _broken(old: str, new: str) -> Emit:
     return write
 
 
+def _salted_by_table(counting: Counting, schema: Schema, dialect: Dialect) -> str:
+    return emit(replace(counting, salt=counting.salt + (counting.table or 0)), schema, dialect)
+
+
+def _unclamped(counting: Counting, schema: Schema, dialect: Dialect) -> str:
+    """Nothing is clamped, and 64 bits hold what comes of it: a value that does not fit 32 would be NULL."""
+    sql = _broken("> 3.5e0", "> 350e0")(counting, schema, dialect)
+    return sql.replace("AS INTEGER)", "AS BIGINT)")
+
+
+def _unclipped(counting: Counting, schema: Schema, dialect: Dialect) -> str:
+    return emit(counting, schema, dialect).replace(" most * ", " 99 * ")
+
+
 def channels() -> Iterator[Callable[[], Finding]]:
     entropy = SystemEntropy()
     yield lambda: precision("Laplace noise in doubles", _doubles, 1.0)
@@ -139,7 +191,15 @@ def channels() -> Iterator[Callable[[], Finding]]:
             PERSON,
             _broken("CAST(3 AS BIGINT) AS most", "CAST(99 AS BIGINT) AS most"),
         ),
-        ("clamp forgotten", SUMMED, Row(), _broken("> 3.5e0", "> 350e0")),
+        ("clamp forgotten", SUMMED, Row(), _unclamped),
+        ("a salt for each table of a choice", CHOICES, Person("who", max_rows=1), _salted_by_table),
+        (
+            "parts of units with a salt from the data",
+            PARTS,
+            PERSON,
+            _broken(f"md5('{SALT}'", "md5(CAST((SELECT COUNT(*) FROM t) AS VARCHAR)"),
+        ),
+        ("sums in cells not clipped", SUMS, PERSON, _unclipped),
     ):
         yield partial(_replayed, name, question, unit, write)
 

@@ -11,7 +11,7 @@ from sfumato.answers.answer import Answer, check_confidence
 from sfumato.answers.display import MOST_LISTED, beside, ends, listed, long, readable, sentences
 from sfumato.cli.format import Format, WithPage
 from sfumato.cli.output import as_csv, as_json, as_table, working, write
-from sfumato.cli.spending import MaxGroups, MaxRows, MaxRowsPerGroup, settled
+from sfumato.cli.spending import Clipped, MaxGroups, MaxRows, MaxRowsPerGroup, settled
 from sfumato.cli.writable import ready
 from sfumato.plots.style import plotly
 from sfumato.protected import open_policy
@@ -35,6 +35,7 @@ def ask(
     max_rows: MaxRows = None,
     max_groups: MaxGroups = None,
     max_rows_per_group: MaxRowsPerGroup = None,
+    clipped: Clipped = False,
     analyst: Annotated[str, typer.Option(help="Who is asking.")] = DEFAULT_ANALYST,
     fresh: Annotated[bool, typer.Option("--fresh", help="Pay again for a question asked before.")] = False,
     request: Annotated[str | None, typer.Option(help="An id that makes a retry free.")] = None,
@@ -47,7 +48,7 @@ def ask(
 ) -> None:
     """Ask a question, pay for it, get an answer with error bars."""
     check_confidence(confidence)
-    caps = CapsGiven(max_rows=max_rows, max_groups=max_groups, max_rows_per_group=max_rows_per_group)
+    caps = CapsGiven(max_rows=max_rows, max_groups=max_groups, max_rows_per_group=max_rows_per_group, clipped=clipped)
     ready(output, script)
     if format is Format.html:
         plotly()  # what is missing is said before anything is paid

@@ -33,7 +33,8 @@ def audit(
 
     Law: draws against the exact law. Events: counts on two neighbours, and the ε they prove (95 %). Bits: whether an
     output is a multiple of a power of two. Time: whether the time of a draw follows the noise. Replay: what one unit
-    moves, against what was certified. Exits with 1 on a violation; false alarms: at most one in a million per verdict.
+    moves, against what was certified. Membership: how well a model tells whether somebody was in its table. Exits with
+    1 on a violation; false alarms: at most one in a million per verdict.
     """
     ready(output)
     findings = list(_run(twins=twins, only=only))
@@ -86,6 +87,8 @@ def _limit(finding: Finding) -> str:
     match finding.check:
         case "law":
             return f"p ≥ {finding.claimed:.0e}"
+        case "membership":
+            return f"advantage ≤ {finding.claimed:.3g}"
         case "time":
             return f"correlation ≤ {finding.claimed:g}"
         case _:

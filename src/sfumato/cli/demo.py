@@ -10,7 +10,7 @@ import typer
 
 from sfumato.cli.format import Format, WithoutRows
 from sfumato.cli.output import as_json, write
-from sfumato.cli.tour import budget, phone, private, quartiles, release, totals, town, trustless
+from sfumato.cli.tour import budget, model, phone, private, quartiles, release, totals, town, trustless
 from sfumato.cli.tour.files import Files, prepare
 from sfumato.cli.tour.report import report
 from sfumato.cli.tour.stage import GOOD, SOFT, Stage
@@ -34,7 +34,7 @@ def demo(
     fast: Annotated[bool, typer.Option("--fast", help="Without the moments to read.")] = False,
     format: Annotated[WithoutRows, typer.Option(help="A tour to watch, or its numbers.")] = Format.table,
 ) -> None:
-    """A tour on built-in data: a town, two attacks, the private answers, the budget, a report."""
+    """A tour on built-in data: a town, two attacks, the private answers, the budget, a model, a report."""
     stage = Stage(fast=fast, silent=format is Format.json)
     files = prepare(output)
     found = _play(stage, files, rows=rows, seed=seed)
@@ -58,9 +58,10 @@ def _play(stage: Stage, files: Files, *, rows: int, seed: int) -> dict[str, Any]
         answered = quartiles.play(stage, made, files)
         purchases = [*told.purchases, *answered.purchases]
         spent = budget.play(stage, files, differenced.pair, told.counts, purchases, older=older)
+        learnt = model.play(stage, made, files)
         collected = trustless.play(stage, made)
         traced = phone.play(stage, Path(folder))
-    stage.scene(9, "One page to keep")
+    stage.scene(10, "One page to keep")
     written: dict[str, Any] = {"path": str(files.report), "missing": ""}
     try:
         with stage.working("Drawing …"):
@@ -77,6 +78,7 @@ def _play(stage: Stage, files: Files, *, rows: int, seed: int) -> dict[str, Any]
         "private": asdict(told),
         "answers": asdict(answered),
         "budget": asdict(spent),
+        "model": asdict(learnt),
         "local": asdict(collected),
         "geo": asdict(traced),
         "report": written,

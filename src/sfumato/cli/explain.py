@@ -5,10 +5,10 @@ from typing import Annotated
 
 import typer
 
-from sfumato.answers.answer import CONFIDENCE
+from sfumato.answers.columns import CONFIDENCE
 from sfumato.cli.format import Format, Usual
 from sfumato.cli.output import as_csv, as_json, write
-from sfumato.cli.spending import MaxGroups, MaxRows, MaxRowsPerGroup, settled
+from sfumato.cli.spending import Clipped, MaxGroups, MaxRows, MaxRowsPerGroup, settled
 from sfumato.protected import open_policy
 from sfumato.query.capping import CapsGiven
 from sfumato.session import DEFAULT_ANALYST
@@ -30,12 +30,13 @@ def explain(
     max_rows: MaxRows = None,
     max_groups: MaxGroups = None,
     max_rows_per_group: MaxRowsPerGroup = None,
+    clipped: Clipped = False,
     analyst: Annotated[str, typer.Option(help="Who is asking.")] = DEFAULT_ANALYST,
     format: Annotated[Usual, typer.Option(help="How to print.")] = Format.table,
     output: Annotated[Path | None, typer.Option(help="Write to this file instead of the screen.")] = None,
 ) -> None:
     """Show plan, sensitivity, cost, expected error and SQL; touches neither data nor budget."""
-    caps = CapsGiven(max_rows=max_rows, max_groups=max_groups, max_rows_per_group=max_rows_per_group)
+    caps = CapsGiven(max_rows=max_rows, max_groups=max_groups, max_rows_per_group=max_rows_per_group, clipped=clipped)
     with open_policy(policy, analyst=analyst) as session:
         amount, chosen = settled(
             session, question, spend=spend, error=error, column=column, delta=delta, confidence=CONFIDENCE, caps=caps

@@ -1,13 +1,16 @@
 """sfumato history"""
 
+import json
 from collections import Counter
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from sfumato.cli.format import Format, Usual
-from sfumato.cli.output import as_csv, as_json, as_table, write
+from sfumato.cli.output import as_csv, as_json, as_table, print_rows, write
+from sfumato.ledger.history import Drawn
 from sfumato.protected import Protected
 
 app = typer.Typer(add_completion=False)
@@ -16,11 +19,15 @@ app = typer.Typer(add_completion=False)
 @app.command()
 def history(
     policy: Annotated[Path, typer.Argument(help="The policy file, e.g. people.toml.")],
+    draws: Annotated[bool, typer.Option("--draws", help="List what was drawn for learners' charges instead.")] = False,
     format: Annotated[Usual, typer.Option(help="How to print.")] = Format.table,
     output: Annotated[Path | None, typer.Option(help="Write to this file instead of the screen.")] = None,
 ) -> None:
     """List every charge of every analyst, oldest first; for the owner."""
     with Protected.open(policy) as owned:
+        if draws:
+            _print_draws(owned.draws(), format, output)
+            return
         charges = owned.history()
     if format is Format.json:
         columns = ("entry", "when", "analyst", "spend", "digest", "releases", "request", "questions", "purpose")
@@ -33,12 +40,38 @@ def history(
             "analyst": charge.analyst,
             "spend": f"{charge.spend:g}",
             "releases": _counted([event["mechanism"] for event in charge.releases]),
-            "asked": "; ".join(charge.questions) or charge.purpose or f"plan {charge.digest[:12]}",
+            "asked": "; ".join(charge.questions) or _purpose(charge.purpose) or f"plan {charge.digest[:12]}",
         }
         for charge in charges
     ]
     columns_shown = ["entry", "when", "analyst", "spend", "releases", "asked"]
     write(as_csv(columns_shown, rows) if format is Format.csv else as_table(columns_shown, rows), output)
+
+
+def _print_draws(draws: list[Drawn], format: Usual, output: Path | None) -> None:
+    columns = ("entry", "when", "envelope", "round", "amount", "used", "releases")
+    rows = [
+        {
+            **asdict(draw),
+            "amount": f"{draw.amount:.6g}",
+            "used": f"{draw.used:.6g}",
+            "releases": _counted([event["mechanism"] for event in draw.releases]),
+        }
+        for draw in draws
+    ]
+    print_rows(columns, rows, format, output, content=[asdict(draw) for draw in draws])
+
+
+def _purpose(text: str) -> str:
+    """What a learner was paid for, in a few words; JSON mode has all of it."""
+    try:
+        said = json.loads(text)
+    except ValueError:
+        return text
+    if not isinstance(said, dict):
+        return text
+    what = [f"{verb} {said[key]}" for verb, key in (("learn", "learner"), ("evaluate", "evaluate")) if key in said]
+    return f"{what[0]}: {said['target']}" if what and "target" in said else text
 
 
 def _counted(mechanisms: list[str]) -> str:

@@ -16,6 +16,9 @@ MaxGroups = Annotated[int | None, typer.Option("--max-groups", help="In how many
 MaxRowsPerGroup = Annotated[
     int | None, typer.Option("--max-rows-per-group", help="How many rows of a person count in one group.")
 ]
+Clipped = Annotated[
+    bool, typer.Option("--clipped", help="Also count what was clipped, with a tenth of the spend: error bars hold it.")
+]
 
 
 def settled(

@@ -40,10 +40,7 @@ def population(rows: int = 32_561, seed: int = 0) -> pa.Table:
     visit_date, diagnosis and cost is the same in all rows of a person. Nobody in it exists: it is made from a release
     with epsilon 1 (see `sfumato.datasets.tables`), so any number of towns costs nothing more.
     """
-    if isinstance(rows, bool) or not isinstance(rows, SupportsIndex):
-        raise not_whole("rows", repr(rows))
-    if rows < 1:
-        raise UsageError(f"rows must be 1 or greater, not {rows}.", "Say how many visits you want, e.g. rows=1000.")
+    need_rows(rows, "visits")
     simulator = Simulator(seed)
     visits = simulator.stream("visits of a person").categories(VISITS_A_PERSON, rows) + 1
     person = np.repeat(np.arange(rows), visits)[:rows]
@@ -51,7 +48,7 @@ def population(rows: int = 32_561, seed: int = 0) -> pa.Table:
     day = _visit_days(simulator, rows)
     diagnosis = _diagnoses(simulator, people, person)
     by_date = np.argsort(day, kind="stable")
-    whole = _person_columns(people, person[by_date]) | {
+    whole = person_columns(people, person[by_date]) | {
         "visit_date": _dates(day[by_date]),
         "diagnosis": _labels(tuple(entry.name for entry in DIAGNOSES), diagnosis[by_date]),
         "cost": pa.array(_costs(simulator, diagnosis)[by_date]),
@@ -59,7 +56,16 @@ def population(rows: int = 32_561, seed: int = 0) -> pa.Table:
     return pa.table(whole)
 
 
-def _person_columns(people: People, person: Integers) -> dict[str, "pa.Array[Any]"]:
+def need_rows(rows: int, of_what: str) -> None:
+    """Refuse a number of rows that no table has."""
+    if isinstance(rows, bool) or not isinstance(rows, SupportsIndex):
+        raise not_whole("rows", repr(rows))
+    if rows < 1:
+        raise UsageError(f"rows must be 1 or greater, not {rows}.", f"Say how many {of_what} you want, e.g. rows=1000.")
+
+
+def person_columns(people: People, person: Integers) -> dict[str, "pa.Array[Any]"]:
+    """What is the same in all rows of a person; `person` holds positions among the people."""
     codes = {variable: column[person] for variable, column in people.codes.items()}
     return {
         "person_id": pa.array(people.person_id[person]),

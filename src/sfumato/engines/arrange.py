@@ -9,7 +9,7 @@ import numpy as np
 from sfumato.engines.protocol import Engine, Query, RowsFound
 from sfumato.engines.wordings import engine_failed
 from sfumato.kernel.gate import Found, Group
-from sfumato.kernel.mechanisms.protocol import MOST_COUNTED_ROWS, Added, CellCounts, Numbers, Weighed
+from sfumato.kernel.mechanisms.protocol import MOST_COUNTED_ROWS, Added, CellCounts, CellSums, Numbers, Weighed
 from sfumato.plan.counting import Counting
 from sfumato.plan.nodes import OpenKey
 
@@ -37,7 +37,7 @@ def look_at_all(engine: Engine, asked: Sequence[tuple[Sequence[Counting], Sequen
 def gather(made: Sequence[Counting], results: Sequence[RowsFound]) -> Found:
     """Results come counting by counting, each as rows of values of open keys, a group's number, integers.
 
-    All declared groups are there; with open keys those that have rows, with the number of their units.
+    All declared groups are there; with open keys those that have rows, with the number of their units or their weight.
     """
     width = sum(isinstance(key, OpenKey) for key in made[0].keys)
     if not width:
@@ -45,10 +45,16 @@ def gather(made: Sequence[Counting], results: Sequence[RowsFound]) -> Found:
         units = None
     else:
         groups = [tuple(row[: width + 1]) for row in results[0]]
-        units = np.array([int(row[-1]) for row in results[0]], dtype=np.int64)
+        units = np.array([_numbers(row[-1:])[0] for row in results[0]], dtype=np.int64)
     columns: dict[int, Sequence[Added]] = {}
+    tables: dict[int, list[Sequence[CellCounts]]] = {}
     for counting, rows in zip(made, results, strict=True):
-        if counting.kind == "cells":
+        if counting.table is not None:
+            (place,) = counting.measures
+            tables.setdefault(place, []).append(_cells(counting, rows, groups, width))
+        elif counting.kind == "sums":
+            columns |= dict(zip(counting.measures, _sums(counting, rows, groups, width), strict=True))
+        elif counting.kind == "cells":
             columns |= dict.fromkeys(counting.measures, _cells(counting, rows, groups, width))
         elif counting.kind == "magnitudes":
             columns |= dict.fromkeys(counting.measures, _weighed(counting, rows, groups, width))
@@ -60,11 +66,10 @@ def gather(made: Sequence[Counting], results: Sequence[RowsFound]) -> Found:
             missing = (0,) * len(counting.counted)
             entries = [_numbers(shown.get(group, missing)) for group in groups]
             columns |= {place: [row[i] for row in entries] for i, place in enumerate(counting.measures)}
-    return Found(
-        list(zip(*(columns[place] for place in range(len(columns))), strict=True)),
-        groups if width else None,
-        units,
-    )
+    columns |= {place: list(zip(*found, strict=True)) for place, found in tables.items()}
+    by_measure = [columns[place] for place in range(len(columns))]
+    entries = list(zip(*by_measure, strict=True)) if columns else [()] * len(groups)
+    return Found(entries, groups if width else None, units)
 
 
 def _numbers(values: Sequence[Any]) -> tuple[int, ...]:
@@ -74,7 +79,7 @@ def _numbers(values: Sequence[Any]) -> tuple[int, ...]:
     return tuple(int(value) for value in values)
 
 
-def _cells(counting: Counting, rows: RowsFound, groups: Sequence[Group], width: int) -> list[Added]:
+def _cells(counting: Counting, rows: RowsFound, groups: Sequence[Group], width: int) -> list[CellCounts]:
     """The cells of every group, in order; an engine may name a cell twice."""
     columns = rows.T if isinstance(rows, np.ndarray) else list(zip(*rows, strict=True)) or [()] * (width + 2)
     numbered, counted = (np.asarray(columns[place], dtype=np.int64) for place in (width, width + 1))
@@ -107,5 +112,19 @@ def _weighed(counting: Counting, rows: RowsFound, groups: Sequence[Group], width
     return [
         Weighed(cells, tuple(sums[group, place] for place in cells.places.tolist()))
         for group, cells in zip(groups, _cells(counting, rows, groups, width), strict=True)
-        if isinstance(cells, CellCounts)
+    ]
+
+
+def _sums(counting: Counting, rows: RowsFound, groups: Sequence[Group], width: int) -> list[list[Added]]:
+    """Of everything that is added up the sums in the cells of every group; an engine may name a cell twice."""
+    found: dict[Group, dict[int, tuple[int, ...]]] = {group: {} for group in groups}
+    for row in rows:
+        own = found.get((*row[:width], row[width] // counting.size))
+        if own is not None:
+            place, sums = row[width] % counting.size, _numbers(row[width + 1 :])
+            own[place] = tuple(map(sum, zip(own.get(place, (0,) * len(sums)), sums, strict=True)))
+    places = {group: np.array(sorted(own), dtype=np.int64) for group, own in found.items()}
+    return [
+        [CellSums(places[group], tuple(own[place][i] for place in sorted(own))) for group, own in found.items()]
+        for i in range(len(counting.counted))
     ]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from sfumato.engines.sql.dialect import Dialect
+from sfumato.engines.sql.sources import NOTHING_KEPT, Names
 from sfumato.kernel.mechanisms.protocol import Numbers
 from sfumato.plan.sources import Source
 from sfumato.schema.table import Schema
@@ -44,7 +45,10 @@ class Engine(Protocol):
         failure is `EngineFailed` with one text, which says nothing about the data and hangs on no other error.
         """
 
-    def kept(self, source: Source, schema: Schema) -> AbstractContextManager[str | None]:
-        """The rows of a source under a private name, for as long as it lasts; None where an engine keeps none."""
+    def kept(self, source: Source, schema: Schema, names: Names = NOTHING_KEPT) -> AbstractContextManager[str]:
+        """The rows of a source under a private name, for as long as it lasts; `names` are those of others it needs.
+
+        Claim: they are of the state that `version` named last; else it fails, as `rows` does.
+        """
 
     def close(self) -> None: ...

@@ -7,27 +7,34 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from sfumato.errors import plan_refused
+from sfumato.kernel.ceilings import check_ceilings
 from sfumato.kernel.cost import Cost, Currency
+from sfumato.kernel.lines import Line
 from sfumato.kernel.mechanisms.additive import Additive
 from sfumato.kernel.mechanisms.choice import FrequencyChoice
 from sfumato.kernel.mechanisms.found_bounds import BoundedSum
+from sfumato.kernel.mechanisms.found_ends import FoundEnds
 from sfumato.kernel.mechanisms.keys import KeySelection
 from sfumato.kernel.mechanisms.protocol import Event, Mechanism
 from sfumato.kernel.mechanisms.ranks import RankChoice
 from sfumato.kernel.mechanisms.running import Strategy
+from sfumato.kernel.mechanisms.splits import MOVED, QuestionChoice
 from sfumato.kernel.wordings import mechanism_switched_off
 from sfumato.plan.counting import Counted, Counting, SumInCell, countings
 from sfumato.plan.expressions import Column, Expression
 from sfumato.plan.nodes import (
     Aggregate,
+    BetweenEnds,
     Cells,
+    CellSum,
     CentredSum,
+    Choose,
+    CountCut,
     CountDistinct,
     CountPeople,
     CountRows,
     CountValues,
     Cumulative,
-    Grid,
     Histogram,
     Key,
     ListedKey,
@@ -42,12 +49,12 @@ from sfumato.plan.nodes import (
     UnboundedSum,
 )
 from sfumato.plan.sources import derive, unit_of
-from sfumato.plan.totality import check, known
+from sfumato.plan.totality import check, check_cells, known
 from sfumato.plan.work import check_work
 from sfumato.schema.allow import Family
-from sfumato.schema.columns import Date, Int, plain_text
+from sfumato.schema.columns import Date, Int
 from sfumato.schema.table import Schema
-from sfumato.schema.unit import Person, Row, Unit
+from sfumato.schema.unit import Person, Row, Unit, UpTo
 
 MOST_GROUPS = 100_000
 MOST_CELLS = 1 << 27  # of which an engine returns those that have rows
@@ -114,9 +121,9 @@ def certify(plan: Plan, schema: Schema, currency: Currency) -> Certified:
     and what one row adds to the work of an engine is bounded (`plan.work`).
     Proof: docs/proofs/contribution-bounding.md
     """
-    if plan.unit != schema.unit:
+    if plan.unit.whose != schema.unit.whose:
         raise plan_refused("it protects another unit or asks another table")
-    if not plan.measures:
+    if not (plan.measures or plan.open):
         raise plan_refused("it measures nothing")
     if not 0 < plan.groups <= MOST_GROUPS:
         raise plan_refused(f"it has no group or more than {MOST_GROUPS}")
@@ -125,10 +132,11 @@ def certify(plan: Plan, schema: Schema, currency: Currency) -> Certified:
         if size * plan.groups > most:
             raise plan_refused(f"it has more than {most} cells in all groups")
     _check_shares(plan)
-    _check_caps(plan)
-    made = countings(plan)
+    digest = plan.digest()
+    made = countings(plan, digest)
     for counting in made:
         _check_counting(counting, derive(counting.source, schema))
+    check_ceilings(plan, schema)
     check_work(made, schema)
     counted = {place: counting for counting in made for place in counting.measures}
     releases = tuple(_release(measure, counted[place], plan, currency) for place, measure in enumerate(plan.measures))
@@ -140,7 +148,7 @@ def certify(plan: Plan, schema: Schema, currency: Currency) -> Certified:
     cost = Cost(currency, total, Fraction(0) if selection is None else selection.delta)
     families = dict.fromkeys(mechanism.family for mechanism in used)
     switched_off = tuple(family for family in families if family not in schema.allow)
-    return Certified(plan, schema, made, releases, cost, plan.digest(), selection, switched_off)
+    return Certified(plan, schema, made, releases, cost, digest, selection, switched_off)
 
 
 def _used(releases: tuple[CertifiedRelease, ...], selection: KeySelection | None) -> list[Mechanism]:
@@ -153,16 +161,6 @@ def _check_shares(plan: Plan) -> None:
     selected = () if plan.selection is None else (plan.selection.share, plan.selection.delta)
     if any(type(share) is not Fraction for share in (*(measure.share for measure in plan.measures), *selected)):
         raise plan_refused("a release has no exact share of the spend")
-
-
-def _check_caps(plan: Plan) -> None:
-    """Refuse caps of a question where there is no person to cap, or above the unit's own."""
-    if plan.caps is not None and not (
-        isinstance(plan.unit, Person)
-        and plan.caps.rows <= plan.unit.max_rows
-        and plan.caps.groups <= plan.unit.max_groups
-    ):
-        raise plan_refused("it counts more of a person than the owner allows")
 
 
 def _check_counting(counting: Counting, columns: Schema) -> None:
@@ -181,6 +179,8 @@ def _check_counting(counting: Counting, columns: Schema) -> None:
 
 def _selection(plan: Plan, currency: Currency) -> KeySelection | None:
     """How values of open keys are found. Proof: docs/proofs/key-selection.md"""
+    if plan.open and isinstance(plan.unit, UpTo):
+        raise plan_refused("it finds keys by the number of people who hold them, and knows nobody")
     if not plan.open:
         if plan.selection is not None:
             raise plan_refused("it pays for finding keys and has none to find")
@@ -195,8 +195,11 @@ def _selection(plan: Plan, currency: Currency) -> KeySelection | None:
         share = plan.measures[wanted.by].share
     if share <= 0:
         raise plan_refused("it does not pay for the keys that it has to find")
+    groups = plan.capped.groups
+    if wanted.weighted and (groups == 1 or wanted.by is not None):  # a sum of weights is no count
+        raise plan_refused("keys are found by weights where there is one, or where they would be shown as counts")
     try:
-        selection = KeySelection(share, wanted.delta, plan.capped.groups)
+        selection = KeySelection(share, wanted.delta, groups, wanted.weighted)
         _ = selection.threshold  # worked out before anything is paid
     except ValueError as error:
         raise plan_refused("with so small a share no number of units would make a key sure to be shown") from error
@@ -236,7 +239,9 @@ def _mechanism(measure: Measure, sensitivity: Sensitivity, strategy: Strategy | 
     share, l1, l2_squared = measure.share, sensitivity.l1, sensitivity.l2_squared
     match measure.aggregate, measure.mechanism, currency:
         case Quantiles(cells=cells, levels=levels), "exponential", _:
-            return RankChoice.for_share(share, currency, l1, l2_squared, levels, cells.size)
+            # Values as they stand in a column share round numbers; of what is computed that is not so.
+            line = (cells.lower, cells.width) if isinstance(cells.value, Column) else None
+            return RankChoice.for_share(share, currency, l1, l2_squared, levels, cells.size, line)
         case Quantiles(), _, _:
             pass
         case (MostFrequent(cells=cells), "permute_and_flip", "epsilon") | (
@@ -245,15 +250,26 @@ def _mechanism(measure: Measure, sensitivity: Sensitivity, strategy: Strategy | 
             "rho",
         ):
             return FrequencyChoice.for_share(share, currency, l1, l2_squared, cells.size)
-        case MostFrequent(), _, _:
+        case (Choose() as asked, "permute_and_flip", "epsilon") | (Choose() as asked, "exponential", "rho"):
+            return QuestionChoice.for_share(share, currency, l1, l2_squared, asked)
+        case ((MostFrequent() | Choose()), _, _):
             pass
         case (aggregate, "laplace", "epsilon") | (aggregate, "gaussian", "rho"):
             if isinstance(aggregate, UnboundedSum):
                 edges = aggregate.cells.edges
                 return BoundedSum.for_share(share, currency, l1, l2_squared, edges, aggregate.finding)
-            size = aggregate.cells.size if isinstance(aggregate, Histogram | Cumulative) else None
-            return Additive.for_share(share, currency, l1, l2_squared, size, strategy)
+            if isinstance(aggregate, BetweenEnds):
+                between = aggregate.finding, aggregate.wanted, aggregate.bins
+                return FoundEnds.for_share(share, currency, l1, l2_squared, line_of(aggregate), *between)
+            size = aggregate.cells.size if isinstance(aggregate, Histogram | CellSum | Cumulative) else None
+            sums = isinstance(aggregate, CellSum)
+            return Additive.for_share(share, currency, l1, l2_squared, size, strategy, sums=sums)
     raise plan_refused(f"{measure.mechanism.replace('_', ' ')} noise is not for this, or not paid in {currency}")
+
+
+def line_of(aggregate: BetweenEnds) -> Line:
+    cells = aggregate.cells
+    return Line(cells.size, cells.lower, cells.width, aggregate.step)
 
 
 def strategy_of(aggregate: Aggregate, currency: Currency) -> Strategy | None:
@@ -268,15 +284,19 @@ def strategy_of(aggregate: Aggregate, currency: Currency) -> Strategy | None:
 def _sensitivity(aggregate: Aggregate, counting: Counting, unit: Unit, strategy: Strategy | None) -> Sensitivity:
     """What one row adds, times the rows of one unit that count, in both norms."""
     caps = counting.caps
-    if isinstance(aggregate, CountPeople):
+    if isinstance(aggregate, CountPeople | CountCut):
         if not isinstance(unit, Person):
-            raise plan_refused("it counts people in a table whose rows are protected")
+            raise plan_refused("it counts people in a table that does not tell them apart")
+        if isinstance(aggregate, CountCut) and not isinstance(counting.unit, Person):
+            raise plan_refused("nobody is cut off where everybody has one row")
         return Sensitivity(caps.groups, caps.groups, f"one person counts once in each of at most {caps.groups} groups")
     most, what = _most_per_row(aggregate)
     if most == 0:
         raise plan_refused("an aggregate is constant")
     if isinstance(counting.unit, Row):
         rule = f"one row adds at most {what} to one group"
+    elif isinstance(counting.unit, UpTo):
+        rule = f"one person has at most {caps.rows} rows, each adds at most {what}, and all may lie in one group"
     else:
         each = f" ({caps.rows_per_group} in a group)" if caps.rows_per_group < caps.l1 else ""
         rule = f"one person adds at most {caps.l1} rows{each}, each at most {what}"
@@ -293,9 +313,13 @@ def _most_per_row(aggregate: Aggregate) -> tuple[int, str]:
             return 1, "1"
         case Histogram() | Cumulative() | Quantiles() | MostFrequent():
             return 1, "1 in one cell"
+        case Choose(score=score):
+            return 1, f"1 in one cell of every table, by which no score moves more than {MOVED[score][0]}"
         case UnboundedSum():
             return 1, "1 in one cell of magnitudes and then, to the sum, the larger of the bounds found"
-        case Sum(lattice=lattice):
+        case BetweenEnds():
+            return 1, "1 in one cell and then, to sums, what the found ends are apart"
+        case Sum(lattice=lattice) | CellSum(lattice=lattice):
             most = max(abs(lattice.lower), abs(lattice.upper))
             return most, f"max(|{lattice.lower}|, |{lattice.upper}|) = {most} steps of 2^{lattice.exponent}"
         case CentredSum(lattice=lattice):
@@ -309,12 +333,17 @@ def _most_per_row(aggregate: Aggregate) -> tuple[int, str]:
 def _size(aggregate: Aggregate) -> tuple[int, int]:
     """The number of cells, and how many there may be in all groups."""
     match aggregate:
-        case Histogram(cells=cells) | Cumulative(cells=cells) | MostFrequent(cells=cells):
+        case Histogram(cells=cells) | CellSum(cells=cells) | Cumulative(cells=cells) | MostFrequent(cells=cells):
             return cells.size, MOST_GROUPS
+        case Choose(counted=tables) as asked:
+            return max(sum(cells.size for cells in tables), asked.children), MOST_COUNTED
         case Quantiles(cells=cells):
             return cells.size, MOST_CELLS
         case UnboundedSum(cells=sizes):
             return sizes.size, MOST_COUNTED
+        case BetweenEnds(cells=cells, bins=bins):
+            # Few cells get noise, and these are no more than of a histogram.
+            return max(cells.size, bins * MOST_CELLS // MOST_GROUPS), MOST_CELLS
         case _:
             return 1, MOST_GROUPS
 
@@ -322,7 +351,7 @@ def _size(aggregate: Aggregate) -> tuple[int, int]:
 def _check_counted(counted: Counted, columns: Schema, magnitudes: bool) -> None:
     """Refuse what is counted if its value is missing, an identifier, of another kind than is added up, or not total."""
     match counted:
-        case CountRows() | CountPeople():
+        case CountRows() | CountPeople() | CountCut():
             pass
         case SumInCell():
             if not magnitudes:
@@ -338,24 +367,17 @@ def _check_counted(counted: Counted, columns: Schema, magnitudes: bool) -> None:
 def _check_cells(cells: Cells | Magnitudes, columns: Schema) -> None:
     """Refuse cells that rows are not counted by, or not by an expression of this kind."""
     match cells:
-        case Grid(value=value) | Magnitudes(value=value):
+        case Magnitudes(value=value):
             _check_number(value, columns)
         case _:
-            _check_key(cells, columns)
+            check_cells(cells, columns)
 
 
 def _check_key(key: Key | OpenKey, columns: Schema) -> None:
     """Refuse what rows are not grouped by, or not by an expression of this kind."""
     match key:
-        case RangeKey(expression=value):
-            _check_number(value, columns)
-        case ListedKey(expression=value, values=values):
-            types = {type(listed) for listed in values}
-            if len({plain_text(listed) for listed in values}) < key.size:
-                # It would get two groups of which an engine fills one, or be no list to an engine.
-                raise plan_refused("a key lists a value twice")
-            if len(types) > 1 or (known(value, columns).kind == "number") != (types == {int}):
-                raise plan_refused("a key lists values of another kind than its own")
+        case ListedKey() | RangeKey():
+            check_cells(key, columns)
         case OpenKey(expression=Column() as column):
             if known(column, columns).kind != "text" and not isinstance(columns.columns[column.name], Int | Date):
                 raise plan_refused("keys that are found are texts, whole numbers or days")

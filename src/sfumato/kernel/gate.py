@@ -35,7 +35,10 @@ class Receipt:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What an engine added up: one row per group; with open keys also which groups there are, and of how many units."""
+    """What an engine added up: one row per group; with open keys also which groups there are.
+
+    `units`: of how many units each of these is, or where the plan weighs them the sum of their weights.
+    """
 
     entries: Sequence[Sequence[Added]]
     groups: Sequence[Group] | None = None
@@ -87,8 +90,8 @@ def release(
         shown = sorted(np.flatnonzero(passed).tolist(), key=lambda place: named[place])
         groups, entries = tuple(named[place] for place in shown), [entries[place] for place in shown]
         selected = [int(noisy[place]) for place in shown]
-    if not entries:  # no key was found
-        return Release(receipt.entry, (), groups)
+    if not (entries and mechanisms):  # no key was found, or keys alone were asked for
+        return Release(receipt.entry, ((),) * len(entries), groups)
     columns = [
         selected if mechanism is selection else mechanism.draw([row[place] for row in entries], entropy)
         for place, mechanism in enumerate(mechanisms)

@@ -36,7 +36,7 @@ SURE = np.uint64((1 << 64) - (1 << 64 - HIGH_BITS))  # words below it keep their
 def discrete_laplace(scale: Fraction, count: int, entropy: Entropy) -> Integers:
     """Draw `count` independent k with probability proportional to exp(-|k| / scale).
 
-    Claim: exact, for every rational scale > 0; no loop depends on the values drawn.
+    Claim: exact, for every rational scale > 0 up to 2^900; no loop depends on the values drawn.
     Proof: docs/proofs/discrete-laplace.md
     """
     pieces = laplace_pieces(scale, count, entropy)
@@ -61,8 +61,8 @@ def laplace_pieces(scale: Fraction, count: int, entropy: Entropy) -> Iterator[In
 def geometric(scale: Fraction, count: int, entropy: Entropy) -> Integers:
     """Draw `count` independent k >= 0 with probability proportional to exp(-k / scale).
 
-    Claim: exact, for every rational scale > 0. The digits of k in base 2^24 are independent, so a large scale is
-    drawn digit by digit.
+    Claim: exact, for every rational scale > 0 up to 2^900. The digits of k in base 2^24 are independent, so a large
+    scale is drawn digit by digit.
     Proof: docs/proofs/geometric.md
     """
     if scale <= LARGEST_DIRECT:
@@ -81,8 +81,8 @@ def geometric(scale: Fraction, count: int, entropy: Entropy) -> Integers:
 def discrete_gaussian(variance: Fraction, count: int, entropy: Entropy) -> Integers:
     """Draw `count` independent k with probability proportional to exp(-k² / (2 variance)).
 
-    Claim: exact, for every rational variance > 0. Candidates are discrete Laplace, so how many are needed is
-    independent of the values accepted.
+    Claim: exact, for every rational variance > 0 up to 2^1000. Candidates are discrete Laplace, so how many are needed
+    is independent of the values accepted.
     Proof: docs/proofs/discrete-gaussian.md
     """
     return np.concatenate([np.empty(0, dtype=np.int64), *gaussian_pieces(variance, count, entropy)])

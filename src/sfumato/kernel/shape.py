@@ -6,8 +6,10 @@ from sfumato.kernel.certify import Certified
 from sfumato.kernel.gate import Release, well_named
 from sfumato.kernel.mechanisms.additive import Additive
 from sfumato.kernel.mechanisms.found_bounds import AROUND, BoundedSum
+from sfumato.kernel.mechanisms.found_ends import PLACES, FoundEnds
 from sfumato.kernel.mechanisms.protocol import Mechanism
 from sfumato.kernel.mechanisms.ranks import RankChoice
+from sfumato.kernel.mechanisms.splits import QuestionChoice
 
 MOST_KEPT = 1 << 512  # of a kept sum in steps: no noise makes it that large, and it is a double
 
@@ -42,6 +44,10 @@ def _is_of(value: object, mechanism: Mechanism) -> bool:
         return _are_ranks(value, mechanism)
     if isinstance(mechanism, BoundedSum):
         return _are_bounds(value, len(mechanism.edges))
+    if isinstance(mechanism, FoundEnds):
+        return _are_ends(value, mechanism)
+    if isinstance(mechanism, QuestionChoice):
+        return type(value) is int and 0 <= value < len(mechanism.asked.questions)
     width = _width(mechanism)
     if width is None:
         return type(value) is int
@@ -55,6 +61,15 @@ def _are_ranks(value: object, ranks: RankChoice) -> bool:
     positions = value[: len(ranks.levels)]
     inside = len(positions) == len(ranks.levels) and all(0 <= one < ranks.positions for one in positions)
     return inside and len(value) == len(positions) + ranks.counted(positions)
+
+
+def _are_ends(value: object, ends: FoundEnds) -> bool:
+    """The places of anchors and ends, as many numbers as are counted, and of moments two sums."""
+    if not isinstance(value, tuple) or not all(type(one) is int and abs(one) < MOST_KEPT for one in value):
+        return False
+    last = len(ends.line.edges()) - 1
+    inside = len(value) > PLACES and all(0 <= one <= last for one in value[:PLACES]) and value[1] < value[3]
+    return inside and len(value) == PLACES + (_width(ends.within) or 0) + len(ends.moments)
 
 
 def _are_bounds(value: object, edges: int) -> bool:

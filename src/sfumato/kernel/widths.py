@@ -1,4 +1,5 @@
-"""How wide noise is: error quantiles, how far a rank may miss, and how far to look for bounds. No claim depends on it.
+"""How wide noise is: error quantiles, how far a rank may miss, how far to look for bounds, what numbers are round. No
+claim depends on it.
 
 The ring asks this file for what makes answers accurate and does not believe it: whatever it says, `ranks` and
 `found_bounds` make it safe before they use it. It is told parameters, never the data.
@@ -6,9 +7,13 @@ The ring asks this file for what makes answers accurate and does not believe it:
 
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil, erfc, exp, expm1, inf, log, log1p, sqrt
+from functools import lru_cache
+from math import ceil, erfc, exp, expm1, floor, inf, lcm, log, log1p, log10, sqrt
+
+import numpy as np
 
 from sfumato.kernel.mechanisms.additive import DiscreteGaussian, DiscreteLaplace, Law
+from sfumato.kernel.mechanisms.protocol import Numbers
 from sfumato.kernel.mechanisms.rank_lines import Node
 
 # Up to here quantiles of the discrete Gaussian are summed term by term; above, a continuous bound is as good.
@@ -17,6 +22,8 @@ FAR_OUT = 0.01
 LARGEST_SHIFT = 1 << 48
 TOO_FAR = 0.001  # how often an edge beyond all rows may be the anchor
 ROWS_BEYOND, COST_OF_A_CELL = Fraction(5, 2), Fraction(1, 4)  # in units of 2/epsilon rows
+# Round numbers of a line, at least, and their part of all weight: docs/decisions/0019-measured-on-real-tables.md
+FEWEST_ROUND, WEIGHT_OF_ROUND = 512, Fraction(1, 10)
 
 
 # ---- noise that is added
@@ -101,6 +108,45 @@ class RankWidths:
     def slack(self, node: Node) -> int:
         """Rows of equal values that are lost in the noise of an estimate: fewer are not told apart."""
         return min(ceil(8 * node.slope / self.estimates[node.depth]), LARGEST_SHIFT)
+
+
+# ---- round numbers, which many values share
+
+
+def round_step(width: Fraction, cells: int) -> Fraction:
+    """The largest power of ten of which a line of so many cells holds enough."""
+    most = width * cells / FEWEST_ROUND
+    step = Fraction(10) ** floor(log10(most))
+    return step / 10 if step > most else step * 10 if step * 10 <= most else step  # a logarithm may be off by a bit
+
+
+def round_number(lower: Fraction, width: Fraction, cells: int, cell: int) -> Fraction | None:
+    """The round number of a cell of the line, if it holds one and others do not."""
+    step = round_step(width, cells)
+    number = ceil((lower + cell * width) / step) * step
+    return number if step > width and number < lower + min(cell + 1, cells) * width else None
+
+
+@lru_cache(maxsize=64)
+def round_cells(lower: Fraction, width: Fraction, cells: int) -> Numbers:
+    """The cells of a line that hold a round number; none where all of them do."""
+    step = round_step(width, cells)
+    if step <= width:
+        return np.zeros(0, dtype=np.int64)
+    scale = lcm(lower.denominator, width.denominator, step.denominator)
+    start, each, apart = (int(number * scale) for number in (lower, width, step))
+    numbers = range(-(-start // apart), -(-(start + cells * each) // apart))
+    return np.array([(number * apart - start) // each for number in numbers], dtype=np.int64)
+
+
+def cost_of_odd(inside: Fraction, epsilon: Fraction, round_ones: int, cells: int) -> int:
+    """What a cell without a round number costs in its score, where one row is the denominator of the level.
+
+    Without noise round cells would together have their part of all weight, as if that many were as likely beforehand.
+    """
+    part = WEIGHT_OF_ROUND / (1 - WEIGHT_OF_ROUND) * (cells - round_ones) / round_ones
+    slope = max(inside.numerator, inside.denominator - inside.numerator)
+    return floor(2 * slope / epsilon * Fraction(log(part))) if part > 1 else 0
 
 
 # ---- bounds that are found

@@ -17,6 +17,10 @@ SWITCHED_OFF: Mapping[Family, tuple[str, str]] = MappingProxyType(
         "ranks": ("choosing quantiles by their rank (ranks)", "HISTOGRAM and CDF show where values lie."),
         "choice": ("choosing the most frequent value (choice)", "Group by the column and count: the largest is it."),
         "found_bounds": ("finding bounds privately (found_bounds)", "Ask about a column with declared bounds."),
+        "splits": (
+            "choosing questions that divide rows (splits)",
+            "Learners that count and add up, as naive Bayes does, need none.",
+        ),
         "running": ("running totals (running)", "HISTOGRAM counts the same rows, bin by bin."),
     }
 )
@@ -27,6 +31,15 @@ def mechanism_switched_off(family: Family) -> Refused:
     return Refused(
         f"the owner has switched {what} off; what was answered before stays free.",
         f"{instead} Or ask the owner to allow it: [allow] mechanisms in the policy.",
+    )
+
+
+def join_multiplies(rows: int, others: int, most: int) -> Refused:
+    return Refused(
+        f"this join pairs up to {rows:,} rows of a person with {others:,}: more than {most:,} in all, and one person "
+        "could slow it down.",
+        "Put the rows of one side together first: JOIN (SELECT id, COUNT(*) AS many FROM t GROUP BY id) AS x "
+        "USING (id), with the unit's id; or ask the owner for a lower max_rows of one of the tables.",
     )
 
 

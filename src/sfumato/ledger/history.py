@@ -5,6 +5,7 @@ from typing import Any
 
 from sfumato.ledger.entry import Entry
 from sfumato.ledger.typed import fraction, said_text, texts
+from sfumato.ledger.wordings import ledger_broken
 from sfumato.schema.budget import Budget
 from sfumato.schema.numbers import shown
 
@@ -48,6 +49,28 @@ def events_of(said: dict[str, Any]) -> tuple[dict[str, str], ...]:
     if not all("mechanism" in release for release in releases):
         raise KeyError
     return releases
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """One draw from an envelope: in which round, what it took in the currency of the ledger, and what that bought."""
+
+    entry: int
+    when: str
+    envelope: int
+    round: int
+    amount: float
+    used: float
+    releases: tuple[dict[str, str], ...]
+
+
+def drawn_line(entry: Entry) -> Drawn:
+    """Needs: a draw that a book has taken."""
+    said, named = entry.content, str(entry.question).split("/")
+    if len(named) < 3 or not named[1].isdecimal():
+        raise ledger_broken(entry.seq)  # somebody has written it; no ledger names a draw so
+    amount, used = float(fraction(said["amount"])), float(fraction(said["used"]))
+    return Drawn(entry.seq, str(said["when"]), entry.charge or 0, int(named[1]), amount, used, events_of(said))
 
 
 @dataclass(frozen=True, slots=True)

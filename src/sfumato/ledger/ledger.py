@@ -12,10 +12,10 @@ from sfumato.kernel.cost import Cost
 from sfumato.kernel.gate import Receipt, Release
 from sfumato.ledger.admission import admit, exceeded, is_within
 from sfumato.ledger.balance import Balance, balance_of
-from sfumato.ledger.book import MOST_RESUMED, Book, demand, whose
+from sfumato.ledger.book import MOST_RESUMED, Book, demand
 from sfumato.ledger.bought import OTHERWISE, Bought, fit
 from sfumato.ledger.entry import Entry
-from sfumato.ledger.history import Charge, Line, line_of
+from sfumato.ledger.history import Charge, Drawn, Line, drawn_line, line_of
 from sfumato.ledger.in_force import InForce, as_said
 from sfumato.ledger.listing import History
 from sfumato.ledger.payment import Draw, Payment, Sealed, Sealing, Stored, demand_answerable
@@ -39,7 +39,7 @@ class Ledger:
     """
 
     def __init__(self, path: Path, *, schema: Schema, budget: Budget, anchor: Path | None = None) -> None:
-        described = {"table": schema.table, "unit": whose(str(schema.unit))}
+        described = {"table": schema.table, "unit": schema.unit.whose}
         said = {"id": secrets.token_hex(16), "when": now(), "language": PLAN_LANGUAGE, **described, **as_said(budget)}
         self.path = path
         self.records = Records(path, anchor, lambda pen: pen.append("open", said))
@@ -99,7 +99,7 @@ class Ledger:
             entry = self._bought.known(book, sealing) or self._charged(pen, book, sealing, said)
             demand(sealing.was_paid_by(entry), entry.seq, OTHERWISE)
             self._demand_within(book, sealing)
-        return Sealed(entry.seq, sealing.cost, entry.content["seed"])
+        return Sealed(entry.seq, sealing.cost, entry.content["seed"], entry.content["when"])
 
     def draw(self, draw: Draw) -> Receipt | Stored:
         """A receipt for a part of an envelope, or what the same draw has bought.
@@ -171,6 +171,12 @@ class Ledger:
         if isinstance(kept, EngineFailed):
             raise kept
         return found, kept
+
+    def draws(self) -> list[Drawn]:
+        """One line per draw from an envelope, of every analyst, oldest first. Every hash is checked. For the owner."""
+        drawn: list[Drawn] = []
+        self.records.anew(lambda entry: drawn.append(drawn_line(entry)) if entry.kind == "draw" else None)
+        return drawn
 
     def lines(self) -> list[Line]:
         """One line per entry, of all kinds, oldest first. Every hash is checked.

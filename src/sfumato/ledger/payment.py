@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from fractions import Fraction
 from typing import Any
 
@@ -10,12 +10,12 @@ from sfumato.errors import plan_refused
 from sfumato.kernel.certify import Certified
 from sfumato.kernel.cost import Cost
 from sfumato.kernel.gate import Release
-from sfumato.ledger.book import whose
 from sfumato.ledger.data_key import keyed
 from sfumato.ledger.entry import Entry
 from sfumato.ledger.typed import fraction
 from sfumato.plan.nodes import PLAN_LANGUAGE
-from sfumato.schema.unit import Person, Unit
+from sfumato.schema.table import Schema
+from sfumato.schema.unit import Person
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ class Payment:
             "sql": list(self.asking.sql),
             "price": str(self.asking.price),
             "key_delta": str(self.asking.key_delta),
-            "caps": caps_of(self.plans[0].plan.unit),
+            "caps": caps_of(self.plans[0].schema),
             **({"asked_caps": dict(self.asking.caps)} if self.asking.caps else {}),
             "together": len(self.plans),
             "language": PLAN_LANGUAGE,
@@ -159,6 +159,7 @@ class Sealed:
     entry: int
     cost: Cost
     seed: str
+    when: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +177,7 @@ def demand_answerable(paid: Payment | Draw, described: Mapping[str, str]) -> Non
     switched off.
     """
     for plan in paid.plans:
-        if {"table": plan.schema.table, "unit": whose(str(plan.schema.unit))} != described:
+        if {"table": plan.schema.table, "unit": plan.schema.unit.whose} != described:
             raise plan_refused("it protects another unit or asks another table")
         plan.demand_allowed()
 
@@ -198,11 +199,16 @@ def digest_of(plans: tuple[Certified, ...]) -> str:
     return " ".join(plan.digest for plan in plans)
 
 
-def caps_of(unit: Unit) -> dict[str, int]:
-    """How much of a person counts: rows, groups, and rows in one group, which are not yet bounded by themselves."""
-    if not isinstance(unit, Person):
+def caps_of(schema: Schema) -> dict[str, Any]:
+    """How much of a person the owner lets count: in the first table, and in every other that has caps of its own.
+
+    They are limits of questions and no part of the unit: what a question counted is in its plan and digest. Written
+    down so that it can be planned again (`Asking.caps` are what the analyst said).
+    """
+    if not isinstance(schema.unit, Person):
         return {}
-    return {"max_rows": unit.max_rows, "max_groups": unit.max_groups, "max_rows_per_group": unit.max_rows}
+    own = {name: asdict(table.caps) for name, table in schema.tables.items() if table.caps is not None}
+    return asdict(schema.unit.caps) | ({"tables": own} if own else {})
 
 
 def _said(plans: tuple[Certified, ...]) -> dict[str, Any]:

@@ -29,8 +29,8 @@ def noisy_reals(entries: Entries, noise: Calibrated, entropy: Entropy) -> npt.ND
         if not len(drawn):  # no candidate of a round was kept
             continue
         part = slice(start, start + len(drawn))
-        if quick and _small(drawn):
-            _fill(result[part], numbers[part], drawn, grid)
+        if quick and (doubles := _small(drawn)) is not None:
+            _fill(result[part], numbers[part], doubles, grid)
         else:
             result[part] = grid.reals(added(grid.integers(numbers[part]), drawn))
         start += len(drawn)
@@ -38,7 +38,7 @@ def noisy_reals(entries: Entries, noise: Calibrated, entropy: Entropy) -> npt.ND
 
 
 def _fill(
-    result: npt.NDArray[np.float64], numbers: npt.NDArray[np.float64], drawn: npt.NDArray[np.int64], grid: Grid
+    result: npt.NDArray[np.float64], numbers: npt.NDArray[np.float64], drawn: npt.NDArray[np.float64], grid: Grid
 ) -> None:
     """In doubles alone. Needs: |2 numbers / step| and |drawn| below 2^52, so that every line is exact."""
     np.multiply(numbers, 2.0 ** (1 - grid.exponent), out=result)
@@ -50,5 +50,9 @@ def _fill(
     result *= 2.0**grid.exponent
 
 
-def _small(drawn: Integers) -> bool:
-    return bool(drawn.dtype != object and np.minimum.reduce(drawn) > -QUICK and np.maximum.reduce(drawn) < QUICK)
+def _small(drawn: Integers) -> npt.NDArray[np.float64] | None:
+    """The same as doubles, where all are exact: a larger one does not become smaller than 2^52 by rounding."""
+    if drawn.dtype == object:
+        return None
+    doubles = drawn.astype(np.float64)
+    return doubles if np.minimum.reduce(doubles) > -QUICK and np.maximum.reduce(doubles) < QUICK else None

@@ -4,11 +4,11 @@ Arithmetic and functions are in double precision; division by zero and NaN give 
 constants and as many arguments as engines can write; that its parts are of the kinds it takes is `plan.totality`'s.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
-from typing import Literal, assert_never, get_args
+from math import prod
+from typing import Literal, get_args
 
 from sfumato.plan.functions import (
     FUNCTIONS,
@@ -20,9 +20,13 @@ from sfumato.plan.functions import (
     FunctionName,
     Takes,
 )
-from sfumato.schema.columns import LONGEST_TEXT
+from sfumato.schema.columns import LONGEST_TEXT, CategoryValue
 
 LONGEST_PATTERN, MOST_WILDCARDS, LONGEST_TRIED = 200, 16, 16
+LARGEST_GRID = 1 << 18
+LARGEST_END = 1 << 63  # of a range of whole numbers, as engines count them
+LARGEST_PICKED, MOST_PICKED = 1 << 53, 1 << 12
+MOST_UNIT_PARTS = 1 << 16
 LARGEST_NUMBER, SMALLEST_NUMBER = Fraction(10) ** 300, Fraction(10) ** -300  # between them a double holds a number
 
 ArithmeticOperator = Literal["+", "-", "*", "/"]
@@ -246,70 +250,135 @@ class AnyOf:
         _check_some(self.operands)
 
 
-Expression = Column | Number | String | Day | Arithmetic | Negative | Call | Case
-Condition = Comparison | OneOf | Matches | IsNull | Not | AllOf | AnyOf
+@dataclass(frozen=True, slots=True)
+class ListedKey:
+    """What rows are grouped by, with the public list of its values."""
+
+    expression: "Expression"
+    values: tuple[CategoryValue, ...]
+
+    def __post_init__(self) -> None:
+        if not all(isinstance(value, int) or writable(value) for value in self.values):
+            raise ValueError("the values of a key are whole numbers, or texts that can be written")
+
+    @property
+    def size(self) -> int:
+        return len(self.values)
 
 
-def parts(node: Expression | Condition) -> tuple[Expression | Condition, ...]:
-    """What a node is made of, one level down."""
-    match node:
-        case Arithmetic(left=left, right=right) | Comparison(left=left, right=right):
-            return left, right
-        case Negative(operand=operand) | Matches(operand=operand) | IsNull(operand=operand):
-            return (operand,)
-        case Not(operand=condition):
-            return (condition,)
-        case OneOf(operand=operand, choices=choices):
-            return (operand, *choices)
-        case Call(arguments=arguments):
-            return arguments
-        case Case(branches=branches, otherwise=otherwise):
-            inner = tuple(part for branch in branches for part in branch)
-            return inner if otherwise is None else (*inner, otherwise)
-        case AllOf(operands=operands) | AnyOf(operands=operands):
-            return operands
-        case Column() | Number() | String() | Day():
-            return ()
-        case _:
-            assert_never(node)
+@dataclass(frozen=True, slots=True)
+class RangeKey:
+    """What rows are grouped by: the numbers offset + k · unit for k from lower to upper."""
+
+    expression: "Expression"
+    lower: int
+    upper: int
+    unit: Fraction = Fraction(1)
+    offset: Fraction = Fraction(0)
+
+    def __post_init__(self) -> None:
+        if not all(type(end) is int and -LARGEST_END <= end < LARGEST_END for end in (self.lower, self.upper)):
+            raise ValueError("the ends of a range are whole numbers of 64 bits")
+        if not (self.unit > 0 and all(fits_double(number) for number in (self.unit, self.offset))):
+            raise ValueError("the steps of a range are of a size that doubles have")
+
+    @property
+    def values(self) -> tuple[int | float, ...]:
+        places = range(self.lower, self.upper + 1)
+        if self.unit.denominator == self.offset.denominator == 1:
+            return tuple(int(self.offset) + place * int(self.unit) for place in places)
+        return tuple(float(self.offset + place * self.unit) for place in places)
+
+    @property
+    def size(self) -> int:
+        return max(0, self.upper - self.lower + 1)
 
 
-def inside(node: Expression | Condition) -> Iterator[Expression | Condition]:
-    """A node and all that it is made of."""
-    yield node
-    for part in parts(node):
-        yield from inside(part)
+Key = ListedKey | RangeKey
 
 
-def columns_in(node: Expression | Condition) -> list[str]:
-    return [each.name for each in inside(node) if isinstance(each, Column)]
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """Equal cells from lower to upper; a value beyond an end falls into the cell at that end, NULL into none."""
+
+    value: "Expression"
+    lower: Fraction
+    upper: Fraction
+    size: int
+
+    def __post_init__(self) -> None:
+        if not (self.lower < self.upper and 1 <= self.size <= LARGEST_GRID):
+            raise ValueError("a grid has cells and runs from its lower to its upper bound")
+        if not all(fits_double(number) for number in (self.lower, self.upper, self.width)):
+            raise ValueError("the cells of a grid are of a size that doubles have")
+
+    @property
+    def width(self) -> Fraction:
+        return (self.upper - self.lower) / self.size
 
 
-def size(node: Expression | Condition) -> int:
-    """The number of nodes written out in full.
+LineOfCells = ListedKey | RangeKey | Grid
 
-    Nodes are shared in a plan, so it may be far larger than the memory it takes; each is looked at once.
+
+@dataclass(frozen=True, slots=True)
+class Cross:
+    """A product of lines of cells; the cells of the last line come one after the other.
+
+    A row that is in no cell of one of the lines is in none.
     """
-    known: dict[int, int] = {}
 
-    def count(inner: Expression | Condition) -> int:
-        if id(inner) not in known:
-            known[id(inner)] = 1 + sum(count(part) for part in parts(inner))
-        return known[id(inner)]
+    lines: tuple[LineOfCells, ...]
 
-    return count(node)
+    def __post_init__(self) -> None:
+        if not self.lines or not all(isinstance(line, ListedKey | RangeKey | Grid) for line in self.lines):
+            raise ValueError("cells are crossed that lie on lines")
+        if not 1 <= self.size <= LARGEST_GRID:
+            raise ValueError("a product of lines has cells, and not too many")
+
+    @property
+    def size(self) -> int:
+        return prod(line.size for line in self.lines)
 
 
-def same(one: Expression | Condition, other: Expression | Condition) -> bool:
-    """Whether two mean the same as typed: names of columns may differ in capitals."""
-    if isinstance(one, Column) and isinstance(other, Column):
-        return one.name.casefold() == other.name.casefold()
-    if type(one) is not type(other):
-        return False
-    ours, theirs = parts(one), parts(other)
-    if not ours:
-        return one == other
-    signs = [[getattr(node, sign, None) for sign in ("operator", "name", "kind", "pattern")] for node in (one, other)]
-    if signs[0] != signs[1] or len(ours) != len(theirs):
-        return False
-    return all(same(our, their) for our, their in zip(ours, theirs, strict=True))
+Cells = LineOfCells | Cross
+
+
+def lines_of(cells: Cells) -> tuple[LineOfCells, ...]:
+    return cells.lines if isinstance(cells, Cross) else (cells,)
+
+
+@dataclass(frozen=True, slots=True)
+class Pick:
+    """The public whole number that stands at the place of a row's cell; `missing`, or NULL, for a row in none."""
+
+    cells: Cells
+    numbers: tuple[int, ...]
+    missing: int | None = None
+
+    def __post_init__(self) -> None:
+        if len(self.numbers) != self.cells.size or not 1 <= len(self.numbers) <= MOST_PICKED:
+            raise ValueError("there is a number for every cell, and not too many")
+        known = self.numbers if self.missing is None else (*self.numbers, self.missing)
+        if not all(type(number) is int and abs(number) <= LARGEST_PICKED for number in known):
+            raise ValueError("what is picked are whole numbers that doubles have")
+
+
+@dataclass(frozen=True, slots=True)
+class UnitPart:
+    """A whole number from 0 to parts - 1 that is the unit's own: the same on all its rows, and in every engine.
+
+    Of its id and a public salt; where rows are protected, of all columns that the row has there.
+    """
+
+    salt: int
+    parts: int
+
+    def __post_init__(self) -> None:
+        if type(self.salt) is not int or not 0 <= self.salt < LARGEST_END:
+            raise ValueError("a salt is a whole number from 0 on, of 64 bits")
+        if type(self.parts) is not int or not 1 <= self.parts <= MOST_UNIT_PARTS:
+            raise ValueError(f"there are 1 to {MOST_UNIT_PARTS} parts")
+
+
+Expression = Column | Number | String | Day | Arithmetic | Negative | Call | Case | Pick | UnitPart
+Condition = Comparison | OneOf | Matches | IsNull | Not | AllOf | AnyOf

@@ -2,7 +2,19 @@
 
 from typing import assert_never
 
-from sfumato.plan.expressions import Arithmetic, Call, Case, Column, Day, Expression, Negative, Number, String
+from sfumato.plan.expressions import (
+    Arithmetic,
+    Call,
+    Case,
+    Column,
+    Day,
+    Expression,
+    Negative,
+    Number,
+    Pick,
+    String,
+    UnitPart,
+)
 from sfumato.plan.functions import FUNCTIONS, Kind
 from sfumato.schema.columns import Category, Date, Declared, Float, Int
 from sfumato.schema.table import Schema
@@ -16,7 +28,7 @@ def kind_of(value: Expression, schema: Schema) -> Kind:
             return "text"
         case Day():
             return "date"
-        case Number() | Arithmetic() | Negative():
+        case Number() | Arithmetic() | Negative() | Pick() | UnitPart():
             return "number"
         case Call(name=name, arguments=arguments):
             gives = FUNCTIONS[name].gives
@@ -34,7 +46,7 @@ def may_be_nan(value: Expression, schema: Schema) -> bool:
     them. Proof: a column may hold NaN if it is of doubles. Sums, products and quotients may be NaN (as inf - inf);
     a sign changes nothing. Roots, logarithms, powers of e, rounding, and the larger or smaller of numbers are numbers
     wherever they have a value, infinity included; MOD and POWER are not (inf % 3, (-1)^0.5). Branches are numbers
-    already, and lengths and parts of dates are whole.
+    already, and lengths, parts of dates and of units, and what is picked are whole.
     """
     match value:
         case Column(name=name):

@@ -19,6 +19,9 @@ class Lattice:
     exponent: int
 
     def __post_init__(self) -> None:
+        if not all(type(number) is int for number in (self.lower, self.upper, self.exponent)):
+            # An engine rounds to whole numbers: beyond an end that is none, and so beyond what is certified.
+            raise ValueError("the bounds and the exponent of a lattice are whole numbers")
         if not self.lower <= self.upper:
             raise ValueError("a lattice runs from its lower to its upper bound")
         if max(abs(self.lower), abs(self.upper)) >= LARGEST:

@@ -9,19 +9,24 @@ import json
 from dataclasses import dataclass, fields, is_dataclass
 from datetime import date
 from fractions import Fraction
-from functools import lru_cache
+from functools import cache, lru_cache
 from math import isqrt, prod
-from typing import Literal
+from typing import Any, Literal, get_args
 
 from sfumato.plan.caps import ONE_ROW, Caps
-from sfumato.plan.expressions import Column, Condition, Expression, fits_double, writable
+from sfumato.plan.expressions import Cells as Cells
+from sfumato.plan.expressions import Column, Condition, Expression, fits_double, lines_of
+from sfumato.plan.expressions import Cross as Cross
+from sfumato.plan.expressions import Grid as Grid
+from sfumato.plan.expressions import Key as Key
+from sfumato.plan.expressions import ListedKey as ListedKey
+from sfumato.plan.expressions import RangeKey as RangeKey
 from sfumato.plan.lattice import MOST_EXPONENT, Lattice
 from sfumato.plan.sources import Source, unit_of
-from sfumato.schema.columns import CategoryValue
-from sfumato.schema.unit import Row, Unit
+from sfumato.schema.unit import Person, Row, Unit, UpTo
 
-LARGEST_GRID = 1 << 18
-LARGEST_END = 1 << 63  # of a range of whole numbers, as engines count them
+MOST_DIVIDED = 1 << 22  # numbers of 64 bits that scores of a group take
+LARGEST_MODEL = 1 << 32  # of rows that a model expects in a cell
 MOST_OCTAVES = 90  # so that 2^32 values of the largest size add up in 128 bits
 # What plans can say, and how their digest is made. Whoever changes a node, a field or a default counts on: what was
 # stored under an earlier language is never taken for an answer.
@@ -70,73 +75,8 @@ class CountPeople:
 
 
 @dataclass(frozen=True, slots=True)
-class ListedKey:
-    """What rows are grouped by, with the public list of its values."""
-
-    expression: Expression
-    values: tuple[CategoryValue, ...]
-
-    def __post_init__(self) -> None:
-        if not all(isinstance(value, int) or writable(value) for value in self.values):
-            raise ValueError("the values of a key are whole numbers, or texts that can be written")
-
-    @property
-    def size(self) -> int:
-        return len(self.values)
-
-
-@dataclass(frozen=True, slots=True)
-class RangeKey:
-    """What rows are grouped by: the numbers offset + k · unit for k from lower to upper."""
-
-    expression: Expression
-    lower: int
-    upper: int
-    unit: Fraction = Fraction(1)
-    offset: Fraction = Fraction(0)
-
-    def __post_init__(self) -> None:
-        if not all(type(end) is int and -LARGEST_END <= end < LARGEST_END for end in (self.lower, self.upper)):
-            raise ValueError("the ends of a range are whole numbers of 64 bits")
-        if not (self.unit > 0 and all(fits_double(number) for number in (self.unit, self.offset))):
-            raise ValueError("the steps of a range are of a size that doubles have")
-
-    @property
-    def values(self) -> tuple[int | float, ...]:
-        places = range(self.lower, self.upper + 1)
-        if self.unit.denominator == self.offset.denominator == 1:
-            return tuple(int(self.offset) + place * int(self.unit) for place in places)
-        return tuple(float(self.offset + place * self.unit) for place in places)
-
-    @property
-    def size(self) -> int:
-        return max(0, self.upper - self.lower + 1)
-
-
-Key = ListedKey | RangeKey
-
-
-@dataclass(frozen=True, slots=True)
-class Grid:
-    """Equal cells from lower to upper; a value beyond an end falls into the cell at that end, NULL into none."""
-
-    value: Expression
-    lower: Fraction
-    upper: Fraction
-    size: int
-
-    def __post_init__(self) -> None:
-        if not (self.lower < self.upper and 1 <= self.size <= LARGEST_GRID):
-            raise ValueError("a grid has cells and runs from its lower to its upper bound")
-        if not all(fits_double(number) for number in (self.lower, self.upper, self.width)):
-            raise ValueError("the cells of a grid are of a size that doubles have")
-
-    @property
-    def width(self) -> Fraction:
-        return (self.upper - self.lower) / self.size
-
-
-Cells = ListedKey | RangeKey | Grid
+class CountCut:
+    """The number of people in a group of whom something is cut off: rows of this group, or other groups."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +90,16 @@ class OpenKey:
 class Histogram:
     """The number of rows in every cell."""
 
-    cells: Grid
+    cells: Cells
+
+
+@dataclass(frozen=True, slots=True)
+class CellSum:
+    """The sum of values clamped and rounded to a lattice, in steps of it, in every cell."""
+
+    cells: Cells
+    value: Expression
+    lattice: Lattice
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,8 +176,124 @@ class UnboundedSum:
             raise ValueError("a part of the share goes into finding bounds, and not all of it")
 
 
-Binned = Histogram | Cumulative | Quantiles | MostFrequent
-Aggregate = CountRows | CountValues | Sum | CentredSum | CountDistinct | CountPeople | UnboundedSum | Binned
+@dataclass(frozen=True, slots=True)
+class BetweenEnds:
+    """What lies between two ends that are found first, with the part `finding` of the share: the rows in `bins` equal
+    bins, running totals over these, or count, sum and squares.
+
+    Cells are those of a line of logarithms, y = ±ln(1 + |x|/step), around 0 or from 0 on. Whole numbers: of step 1.
+    """
+
+    cells: Grid
+    step: Fraction
+    finding: Fraction
+    wanted: Literal["bins", "totals", "moments"]
+    bins: int = 1
+
+    def __post_init__(self) -> None:
+        if not 0 < self.finding < 1:
+            raise ValueError("a part of the share goes into finding ends, and not all of it")
+        if self.cells.lower not in (0, -self.cells.upper) or (self.cells.lower and self.cells.size % 2):
+            raise ValueError("a line of logarithms has 0 at its beginning, or between two cells in its middle")
+        if not (self.step > 0 and fits_double(self.step) and fits_double(1 / self.step)):
+            raise ValueError("the steps of a line are of a size that doubles have")
+        if type(self.bins) is not int or self.bins < 1 or (self.wanted == "moments" and self.bins > 1):
+            raise ValueError("rows are counted in one bin or more")
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A way to divide the rows of a group: for every cell of a table the number of the child that its rows go to."""
+
+    table: int
+    children: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """How far the rows in the cells of a table are from a public model of them, in rows, less a public penalty."""
+
+    table: int
+    model: tuple[int, ...]
+    penalty: int = 0
+
+
+Score = Literal["gini", "max", "gap"]
+
+
+@dataclass(frozen=True, slots=True)
+class Choose:
+    """The place of the question with the best score to the rows of a group: one for every group, chosen privately.
+
+    Of rows that are divided by "gini" (children of few classes) or by "max" (children with one large class), every
+    table counts cells and classes; "gap" has no classes and compares cells with a model.
+    """
+
+    tables: tuple[Cells, ...]
+    classes: Cells | None
+    questions: tuple[Question | Gap, ...]
+    score: Score = "gini"
+
+    def __post_init__(self) -> None:
+        if self.score not in get_args(Score) or (self.classes is None) != (self.score == "gap"):
+            raise ValueError("rows are divided by their classes, and compared with a model without")
+        if not self.tables or len(set(self.tables)) < len(self.tables) or not self.questions:
+            raise ValueError("there are questions to choose from, and tables that differ")
+        if not all(isinstance(table, get_args(Cells)) and table.size for table in (*self.tables, *self.counted)):
+            raise ValueError("a table has cells of a known number, one or more")
+        kind = Gap if self.score == "gap" else Question
+        for question in self.questions:
+            if type(question) is not kind or not self._fits(question):
+                raise ValueError("a question has a number for every cell of a table")
+        if self.work > MOST_DIVIDED:
+            raise ValueError("there are fewer questions to choose from, or they divide rows into fewer children")
+
+    def _fits(self, question: Question | Gap) -> bool:
+        if type(question.table) is not int or not 0 <= question.table < len(self.tables):
+            return False
+        size = self.tables[question.table].size
+        match question:
+            case Question(children=numbers):
+                return len(numbers) == size and all(type(one) is int and 0 <= one < size for one in numbers)
+            case Gap(model=numbers, penalty=penalty):
+                known = (*numbers, penalty)
+                return len(numbers) == size and all(type(one) is int and abs(one) <= LARGEST_MODEL for one in known)
+
+    @property
+    def work(self) -> int:
+        """Cells of tables that are looked at for scores: all for every child of a question."""
+        return sum(_many(one) * self.tables[one.table].size for one in self.questions)
+
+    @property
+    def children(self) -> int:
+        """What the rows of a group are divided into, by all questions, and there by classes."""
+        return sum(map(_many, self.questions)) * (1 if self.classes is None else self.classes.size)
+
+    @property
+    def counted(self) -> tuple[Cells, ...]:
+        """The cells of each table as they are counted: with classes, the classes of a cell one after the other."""
+        if self.classes is None:
+            return self.tables
+        return tuple(Cross((*lines_of(table), *lines_of(self.classes))) for table in self.tables)
+
+
+def _many(question: Question | Gap) -> int:
+    return max(question.children) + 1 if isinstance(question, Question) else 1
+
+
+Binned = Histogram | CellSum | Cumulative | Quantiles | MostFrequent | Choose
+Aggregate = (
+    CountRows
+    | CountValues
+    | Sum
+    | CentredSum
+    | CountDistinct
+    | CountPeople
+    | CountCut
+    | UnboundedSum
+    | BetweenEnds
+    | Binned
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,16 +310,22 @@ class Selection:
     """What finding the values of open keys may cost: a share of the spend, and a chance to show one it should not.
 
     `by`: the place of a measure that counts units. Then its noisy numbers select, and there is no share besides.
+    `weighted`: a unit of k keys adds 1/√k to each of them in place of 1, so that who holds few adds more.
     """
 
     share: Fraction
     delta: Fraction
     by: int | None = None
+    weighted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A question with everything decided. `caps` are this question's own; without them the unit's limits are meant."""
+    """A question with everything decided.
+
+    The limits of `unit` are how much of a person counts in this source unless a question says otherwise; `caps` are
+    this question's own.
+    """
 
     table: Source
     unit: Unit
@@ -270,12 +341,21 @@ class Plan:
         return number_of_groups(self.keys)
 
     @property
+    def asked_caps(self) -> Caps:
+        """How much of one unit is asked for: a row, where a row is a person; without an id, all that one may have."""
+        match unit_of(self.table, self.unit):
+            case Row():
+                return ONE_ROW
+            case UpTo(rows=rows):
+                return Caps(rows, rows, rows)
+            case Person() as person:
+                usual = Caps(person.max_rows, person.max_groups, person.max_rows)
+                return usual if self.caps is None else self.caps
+
+    @property
     def capped(self) -> Caps:
-        """What counts of one unit: a row, where a row is a person; never more groups than there are."""
-        unit = unit_of(self.table, self.unit)
-        if isinstance(unit, Row):
-            return ONE_ROW
-        caps = Caps(unit.max_rows, unit.max_groups, unit.max_rows) if self.caps is None else self.caps
+        """What counts of one unit: in never more groups than there are."""
+        caps = self.asked_caps
         return caps if self.open else Caps(caps.rows, max(1, min(caps.groups, self.groups)), caps.rows_per_group)
 
     @property
@@ -284,8 +364,7 @@ class Plan:
 
     def digest(self) -> str:
         """Equal for equal plans only: SHA-256 of the language and of all in the plan that is not at its default."""
-        said = {"language": PLAN_LANGUAGE, "plan": _plain(self)}
-        text = json.dumps(said, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+        text = json.dumps({"language": PLAN_LANGUAGE, "plan": _plain(self)}, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -294,27 +373,28 @@ def number_of_groups(keys: tuple[Key | OpenKey, ...]) -> int:
 
 
 Plain = dict[str, "Plain"] | list["Plain"] | str | int | bool | None
+AS_IT_IS = frozenset((str, int, bool, type(None)))
 
 
-def _plain(value: object) -> Plain:
+def _plain(value: Any) -> Plain:
     """A field at its default is left out, so that one that is added later changes no digest of before."""
-    if is_dataclass(value) and not isinstance(value, type):
-        named = {field.name: (getattr(value, field.name), field.default) for field in fields(value)}
-        parts: dict[str, Plain] = {
-            name: _plain(said) for name, (said, usual) in named.items() if not _same(said, usual)
-        }
-        return {"node": type(value).__name__, **parts}
+    if type(value) in AS_IT_IS:  # asked first: they are most of a plan
+        return value  # type: ignore[no-any-return]
     if isinstance(value, tuple):
-        return [_plain(item) for item in value]
+        return [item if type(item) in AS_IT_IS else _plain(item) for item in value]
+    if is_dataclass(value) and not isinstance(value, type):
+        said = ((name, getattr(value, name), usual) for name, usual in _fields_and_defaults(type(value)))
+        parts = {name: _plain(one) for name, one, usual in said if type(one) is not type(usual) or one != usual}
+        return {"node": type(value).__name__, **parts}  # True is no 1 here: both are written out, and otherwise
     if isinstance(value, Fraction):
         return f"{value.numerator}/{value.denominator}"
     if isinstance(value, date):
         return {"day": value.isoformat()}
-    if value is None or isinstance(value, str | int | bool):
+    if isinstance(value, str | int):
         return value
     raise TypeError(f"{type(value).__name__} has no place in a plan")
 
 
-def _same(value: object, usual: object) -> bool:
-    """True is no 1 here: both are written out, and otherwise."""
-    return type(value) is type(usual) and value == usual
+@cache
+def _fields_and_defaults(node: type[Any]) -> tuple[tuple[str, object], ...]:
+    return tuple((field.name, field.default) for field in fields(node))

@@ -7,15 +7,16 @@ and on public tables alone. Proof: docs/proofs/contribution-bounding.md
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Literal
 
 from sfumato.errors import SfumatoError, plan_refused
 from sfumato.plan.expressions import Call, Case, Column, Condition, Expression
 from sfumato.plan.lattice import Lattice
-from sfumato.plan.totality import agrees, check, known
+from sfumato.plan.totality import Seen, agrees, check, known
 from sfumato.schema.columns import LARGEST_INT, Category, Declared, Float, Identifier, Int, Text
 from sfumato.schema.table import Schema
-from sfumato.schema.unit import Person, Row, Unit
+from sfumato.schema.unit import ONE_ROW_EACH, Person, Row, TableCaps, Unit
 
 FoldName = Literal["count", "sum", "mean", "least", "most"]
 
@@ -59,10 +60,7 @@ class Lookup:
 
 @dataclass(frozen=True, slots=True)
 class Folded:
-    """One number of all of a person's rows, from values clamped and rounded to a lattice.
-
-    Counts and sums are clamped to what max_rows rows can make.
-    """
+    """One number of all of a person's rows, from values clamped and rounded to a lattice."""
 
     name: str
     how: FoldName
@@ -72,27 +70,75 @@ class Folded:
 
 @dataclass(frozen=True, slots=True)
 class PerUnit:
-    """One row per person."""
+    """One row per person. Counts and sums are clamped to what `rows` rows can make."""
 
     source: "Source"
     where: Condition | None
     columns: tuple[Folded, ...]
+    rows: int
+
+    def __post_init__(self) -> None:
+        _check_rows(self.rows)
 
 
 @dataclass(frozen=True, slots=True)
 class OnUnit:
     """Every pair of rows of the same person; a row of the left without a partner gets NULLs, or (`inner`) goes.
 
-    Where both sides may have several rows a person, max_rows of each side are paired, chosen by a hash of the row.
+    Where both sides may have several rows a person, `left_rows` of the left are paired with `right_rows` of the right,
+    chosen by a hash of the row.
     """
 
     left: "Source"
     right: "Source"
     columns: tuple[Taken, ...]
     inner: bool
+    left_rows: int
+    right_rows: int
+
+    def __post_init__(self) -> None:
+        _check_rows(self.left_rows)
+        _check_rows(self.right_rows)
 
 
-Source = str | Rows | Lookup | PerUnit | OnUnit
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """The rows of a source, worked out once: the door has an engine keep them for the draws of an envelope."""
+
+    source: "Source"
+
+    def __hash__(self) -> int:
+        """Equal where sources are. It is looked up often: how deep they are is enough, to tell is for `==`."""
+        return hash((Kept, _depth(self.source)))
+
+
+Source = str | Rows | Lookup | PerUnit | OnUnit | Kept
+
+
+def outermost(source: Source) -> tuple[Kept, ...]:
+    """What has to be kept for a source; what lies inside of that does not matter any more."""
+    match source:
+        case Kept():
+            return (source,)
+        case Rows(source=inner) | Lookup(source=inner) | PerUnit(source=inner):
+            return outermost(inner)
+        case OnUnit(left=left, right=right):
+            return (*outermost(left), *outermost(right))
+        case _:
+            return ()
+
+
+def _depth(source: Source) -> int:
+    match source:
+        case Rows(source=inner) | Lookup(source=inner) | PerUnit(source=inner) | Kept(source=inner):
+            return 1 + _depth(inner)
+        case _:
+            return 0
+
+
+def _check_rows(rows: int) -> None:
+    if type(rows) is not int or rows < 1:
+        raise ValueError("of a person a whole number of rows counts, at least one")
 
 
 def derive(source: Source, schema: Schema) -> Schema:
@@ -100,7 +146,32 @@ def derive(source: Source, schema: Schema) -> Schema:
 
     Claim: refuses every source that is not made of these nodes, of the schema's tables and of its lookups, that uses
     an identifier, or in which an expression could fail on a row (`plan.totality`).
+    Certifying, weighing and writing all ask, for every counting: of the same source and schema it is worked out once.
     """
+    return _derived(_Same(source, schema))
+
+
+class _Same:
+    """These two objects and no others, equal ones neither: `1 == True`, though plans tell them apart.
+
+    Neither changes, and both live as long as this.
+    """
+
+    __slots__ = ("schema", "source")
+
+    def __init__(self, source: Source, schema: Schema) -> None:
+        self.source, self.schema = source, schema
+
+    def __hash__(self) -> int:
+        return id(self.source)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and self.source is other.source and self.schema is other.schema
+
+
+@lru_cache(maxsize=256)
+def _derived(same: _Same) -> Schema:
+    source, schema = same.source, same.schema
     match source:
         case str():
             if source != schema.table and source not in schema.tables:
@@ -109,8 +180,9 @@ def derive(source: Source, schema: Schema) -> Schema:
         case Rows(source=inner, where=where, columns=computed):
             within = derive(inner, schema)
             _check_where(where, within)
-            lengths = {column.name: known(column.value, within).longest for column in computed}
-            if not all(agrees(column.value, column.declared, within) for column in computed):
+            seen: Seen = {}
+            lengths = {column.name: known(column.value, within, seen).longest for column in computed}
+            if not all(agrees(column.value, column.declared, within, seen) for column in computed):
                 raise plan_refused("a column of a source is not what it is declared as")
             texts = {column.name: texts_in(column.value, within) for column in computed}
             return _of(schema, [(column.name, column.declared) for column in computed], texts, lengths)
@@ -123,8 +195,8 @@ def derive(source: Source, schema: Schema) -> Schema:
             if not comparable(left.columns[name], lookup.key_column):
                 raise plan_refused("it compares a key with something of another kind")
             return _joined(left, schema.of_lookup(table), taken)
-        case PerUnit(source=inner, where=where, columns=folded):
-            rows = _person(schema).max_rows
+        case PerUnit(source=inner, where=where, columns=folded, rows=rows):
+            _person(schema)
             within = derive(inner, schema)
             _check_where(where, within)
             for column in folded:
@@ -134,6 +206,8 @@ def derive(source: Source, schema: Schema) -> Schema:
         case OnUnit(left=left, right=right, columns=taken):
             _person(schema)
             return _joined(derive(left, schema), derive(right, schema), taken)
+        case Kept(source=inner):
+            return derive(inner, schema)
         case _:
             raise plan_refused(f"it holds an unknown {type(source).__name__}")
 
@@ -141,6 +215,22 @@ def derive(source: Source, schema: Schema) -> Schema:
 def _check_where(where: Condition | None, schema: Schema) -> None:
     if where is not None:
         check(where, schema)
+
+
+def table_caps(source: Source, schema: Schema) -> TableCaps:
+    """How much of a person counts in a source: of a join as much as in any of its tables, of a fold one row.
+
+    Needs: a person as the unit, and tables of the schema.
+    """
+    match source:
+        case str():
+            return schema.caps_of(source)
+        case PerUnit():
+            return ONE_ROW_EACH
+        case Rows(source=inner) | Lookup(source=inner) | Kept(source=inner):
+            return table_caps(inner, schema)
+        case OnUnit(left=left, right=right):
+            return table_caps(left, schema).beside(table_caps(right, schema))
 
 
 def unit_of(source: Source, unit: Unit) -> Unit:
@@ -152,7 +242,7 @@ def one_row_each(source: Source) -> bool:
     match source:
         case PerUnit():
             return True
-        case Rows(source=inner) | Lookup(source=inner):
+        case Rows(source=inner) | Lookup(source=inner) | Kept(source=inner):
             return one_row_each(inner)
         case OnUnit(left=left, right=right):
             return one_row_each(left) and one_row_each(right)

@@ -26,18 +26,25 @@ from sfumato.plan.expressions import (
     Arithmetic,
     Call,
     Case,
+    Cells,
     Column,
     Comparison,
     Condition,
     Day,
     Expression,
+    Grid,
     IsNull,
+    ListedKey,
     Matches,
     Negative,
     Not,
     Number,
     OneOf,
+    Pick,
+    RangeKey,
     String,
+    UnitPart,
+    lines_of,
 )
 from sfumato.plan.functions import FUNCTIONS, Kind
 from sfumato.plan.kinds import declared_kind
@@ -65,19 +72,25 @@ def check(condition: Condition, schema: Schema) -> None:
     _condition(condition, schema, {}, LONGEST_MADE)
 
 
+def check_cells(cells: Cells, schema: Schema) -> None:
+    """Refuse cells that some row could make fail, or whose numbers would not be theirs alone: see the claim above."""
+    _cells(cells, schema, {}, LONGEST_MADE)
+
+
 def longest(value: Expression, schema: Schema) -> int:
     """The most characters a value may have, also where that is too many."""
     return _value(value, schema, {}, None).longest
 
 
-def agrees(value: Expression, declared: Declared, schema: Schema) -> bool:
+def agrees(value: Expression, declared: Declared, schema: Schema, seen: "Seen | None" = None) -> bool:
     """Whether a computed column holds what it is declared as: a column of the same type, or a value of the same kind.
 
     Nothing else of a declaration is believed: bounds and lists of values only propose clamps and keys.
+    `seen` is as in `known`.
     """
     if isinstance(value, Column):
         return _stored(declared) == _stored(schema.columns[value.name]) != "id"
-    match known(value, schema).kind:
+    match known(value, schema, seen).kind:
         case "number":  # written with a cast to one of these
             return isinstance(declared, Int | Float)
         case kind:
@@ -133,8 +146,30 @@ def _found(value: Expression, schema: Schema, seen: Seen, most: int | None) -> D
                 _condition(when, schema, seen, most)
             thens = [then for _, then in branches] + ([] if otherwise is None else [otherwise])
             return _one_of([_value(then, schema, seen, most) for then in thens])
+        case Pick(cells=cells):
+            _cells(cells, schema, seen, most)
+            return Derived("number")
+        case UnitPart():  # of the id, which every source carries, or of columns that are there
+            return Derived("number")
         case _:
             raise plan_refused(f"it holds an unknown {type(value).__name__}")
+
+
+def _cells(cells: Cells, schema: Schema, seen: Seen, most: int | None) -> None:
+    for line in lines_of(cells):
+        match line:
+            case Grid(value=value) | RangeKey(expression=value):
+                if _value(value, schema, seen, most).kind != "number":
+                    raise plan_refused("it adds up, or puts into cells, what is no number")
+            case ListedKey(expression=value, values=values):
+                types = {type(listed) for listed in values}
+                if len({plain_text(listed) for listed in values}) < line.size:
+                    # It would get two groups of which an engine fills one, or be no list to an engine.
+                    raise plan_refused("a key lists a value twice")
+                if len(types) > 1 or (_value(value, schema, seen, most).kind == "number") != (types == {int}):
+                    raise plan_refused("a key lists values of another kind than its own")
+            case _:
+                raise plan_refused(f"it holds an unknown {type(line).__name__}")
 
 
 def _column(name: str, schema: Schema) -> Derived:
@@ -147,12 +182,12 @@ def _column(name: str, schema: Schema) -> Derived:
 
 
 def longest_declared(declared: Declared) -> int:
-    """The most characters of a column of a table; a category's values are cut by their bytes, which are more."""
+    """The most characters of a column of a table. Other texts than a category's values are cut one character later."""
     match declared:
         case Text(longest=characters):
             return characters
         case Category(values=values):
-            return max(len(plain_text(value).encode()) for value in values)
+            return max(len(plain_text(value).encode()) for value in values) + 1
         case _:
             return 0
 

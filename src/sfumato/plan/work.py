@@ -7,8 +7,10 @@ Needs: expressions that `plan.totality` accepts; `Function.copies` and the numbe
 tests/plan/test_work.py compares with the SQL. Prices are measured (docs/decisions/0008) and not proved.
 Proof: by induction over the closed `match`. A node is evaluated at most as often as it is written, whatever branches a
 row takes: once, times the copies that each node around it makes of it. `nullif` is CASE WHEN x = y THEN NULL ELSE x END
-to an engine and holds x twice. No text is longer than `plan.totality` derives, so no operator works on more characters
-than it is charged for. Nodes are shared in a plan: each is weighed once, and the weights of its copies are added.
+to an engine and holds x twice. A source that is kept is written once: the door has it kept before it has any counting
+of the plan written (`engines.copies`). No text is longer than `plan.totality` derives, so no operator works on more
+characters than it is charged for. Nodes are shared in a plan: each is weighed once, and the weights of its copies are
+added.
 """
 
 from collections.abc import Iterator
@@ -27,35 +29,41 @@ from sfumato.plan.expressions import (
     Column,
     Comparison,
     Condition,
+    Cross,
     Day,
     Expression,
+    Grid,
     IsNull,
+    LineOfCells,
+    ListedKey,
     Matches,
     Negative,
     Not,
     Number,
     OneOf,
+    Pick,
+    RangeKey,
     String,
+    UnitPart,
+    lines_of,
 )
 from sfumato.plan.functions import FUNCTIONS
 from sfumato.plan.kinds import kind_of, may_be_nan
 from sfumato.plan.nodes import (
     CentredSum,
+    CountCut,
     CountDistinct,
     CountPeople,
     CountRows,
     CountValues,
-    Grid,
-    ListedKey,
     Magnitudes,
     OpenKey,
-    RangeKey,
     Sum,
 )
-from sfumato.plan.sources import Lookup, OnUnit, PerUnit, Rows, Source, derive
+from sfumato.plan.sources import Kept, Lookup, OnUnit, PerUnit, Rows, Source, derive
 from sfumato.plan.totality import Seen, known
 from sfumato.schema.table import Schema
-from sfumato.schema.unit import Row
+from sfumato.schema.unit import Person
 
 MOST_NODES = 1_500  # so many are planned and run on one row in about 50 ms
 MOST_WORK = 3_000_000  # nanoseconds, as measured: below the first tick, with some room
@@ -67,9 +75,11 @@ SHORTER = "Declare a smaller longest= for the texts, or ask for fewer functions 
 ON_LATTICE, IN_CELL, IN_MAGNITUDE, IN_STEPS = 4, 4, 5, 4
 # How often it holds the number of a cell, or the place in a range, where that is not a column yet.
 CELL_PLACED, RANGE_PLACED = 3, 2
+# A list of so many numbers is planned like an operator; a unit's part is made by so many, and so many a column.
+LISTED, PART_OF_ID, PART_OF_COLUMN = 2, 9, 6
 
 # Nanoseconds: of an operator on one row, and of a character that is compared, grouped by, or searched.
-NODE, COMPARED, GROUPED, SEARCHED, TRIED = 1_500, 1, 8, 15, 14
+NODE, COMPARED, GROUPED, SEARCHED, TRIED, HASHED = 1_500, 1, 8, 15, 14, 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +101,8 @@ NOTHING = Work()
 
 def check_work(countings: tuple[Counting, ...], schema: Schema) -> None:
     """Refuse the countings of a plan that together are more than one question may be: see the claim above."""
-    found = total(work_of(counting, schema) for counting in countings)
+    kept: set[Kept] = set()
+    found = total(work_of(counting, schema, kept) for counting in countings)
     if found.nodes > MOST_NODES:
         raise not_supported("a question whose expressions, written out in full, repeat themselves too often,", FLATTER)
     if found.row > MOST_WORK:
@@ -102,12 +113,15 @@ def total(works: Iterator[Work]) -> Work:
     return sum(works, NOTHING)
 
 
-def work_of(counting: Counting, schema: Schema) -> Work:
-    """What is written for one counting: its source, condition, keys and cells, and what is counted."""
+def work_of(counting: Counting, schema: Schema, kept: set[Kept]) -> Work:
+    """What is written for one counting: its source, condition, keys and cells, and what is counted.
+
+    `kept` are the sources that an engine has worked out already, and is added to.
+    """
     scale = Scale(derive(counting.source, schema))
     # Rows are grouped by columns; of people, and of different values, the numbers of groups are made at once.
-    placed = not isinstance(counting.unit, Row) or counting.kind == "distinct"
-    found = work_of_source(counting.source, schema)
+    placed = isinstance(counting.unit, Person) or counting.kind == "distinct"
+    found = work_of_source(counting.source, schema, kept)
     if counting.where is not None:
         found += scale.of(counting.where)
     for key in counting.keys if counting.cells is None else (*counting.keys, counting.cells):
@@ -115,8 +129,13 @@ def work_of(counting: Counting, schema: Schema) -> Work:
     return found + total(_counted(each, counting, scale) for each in counting.counted)
 
 
-def work_of_source(source: Source, schema: Schema) -> Work:
+def work_of_source(source: Source, schema: Schema, kept: set[Kept]) -> Work:
     match source:
+        case Kept() if source in kept:
+            return NOTHING
+        case Kept(source=inner):
+            kept.add(source)
+            return work_of_source(inner, schema, kept)
         case str():
             return NOTHING
         case Rows(source=inner, where=where, columns=computed):
@@ -124,32 +143,34 @@ def work_of_source(source: Source, schema: Schema) -> Work:
             given = [column.value for column in computed]
             # A column stays as it is; what is computed has no NaN.
             made = total(scale.of(value) if isinstance(value, Column) else scale.value(value) for value in given)
-            found = work_of_source(inner, schema) + made
+            found = work_of_source(inner, schema, kept) + made
             return found if where is None else found + scale.of(where)
         case Lookup(source=inner, column=name):
             # The key is hashed and compared; the columns that are carried along are not looked at.
-            return work_of_source(inner, schema) + Scale(derive(inner, schema)).grouped(Column(name))
+            return work_of_source(inner, schema, kept) + Scale(derive(inner, schema)).grouped(Column(name))
         case PerUnit(source=inner, where=where, columns=folded):
             scale = Scale(derive(inner, schema))
             values = (
                 scale.value(column.value) if column.how == "count" else ON_LATTICE * scale.of(column.value)
                 for column in folded
             )
-            found = work_of_source(inner, schema) + total(values)
+            found = work_of_source(inner, schema, kept) + total(values)
             return found if where is None else found + scale.of(where)
         case OnUnit(left=left, right=right):
             sides = [(side, derive(side, schema)) for side in (left, right)]
             # Where people may have too many rows, those that count are chosen by a hash of all columns.
             hashed = total(Scale(columns).grouped(Column(name)) for _, columns in sides for name in columns.visible)
-            return hashed + total(work_of_source(side, schema) for side, _ in sides)
+            return hashed + total(work_of_source(side, schema, kept) for side, _ in sides)
         case _:
             assert_never(source)
 
 
-def _key(key: ListedKey | RangeKey | OpenKey | Grid | Magnitudes, scale: "Scale", placed: bool) -> Work:
+def _key(key: LineOfCells | Cross | OpenKey | Magnitudes, scale: "Scale", placed: bool) -> Work:
     match key:
         case Grid(value=value):
             return (CELL_PLACED if placed else 1) * (IN_CELL * scale.of(value))
+        case Cross(lines=lines):
+            return total(_key(line, scale, placed) for line in lines)
         case Magnitudes(value=value):
             return IN_MAGNITUDE * (IN_STEPS * scale.of(value))
         case RangeKey(expression=value):
@@ -162,7 +183,7 @@ def _key(key: ListedKey | RangeKey | OpenKey | Grid | Magnitudes, scale: "Scale"
 
 def _counted(counted: Counted, counting: Counting, scale: "Scale") -> Work:
     match counted:
-        case CountRows() | CountPeople():
+        case CountRows() | CountPeople() | CountCut():
             return NOTHING
         case CountValues(value=value):
             return scale.value(value)
@@ -191,7 +212,7 @@ class Scale:
         if id(node) not in self._weighed:
             parts = self._parts(node)
             # A copy more than one is compared, in a CASE of its own.
-            own = 1 + sum(copies - 1 for copies, _ in parts)
+            own = self._operators(node) + sum(copies - 1 for copies, _ in parts)
             found = Work(own, own * NODE + self._characters(node))
             self._weighed[id(node)] = node, found + total(copies * self.of(part) for copies, part in parts)
         return self._weighed[id(node)][1]
@@ -207,8 +228,10 @@ class Scale:
     def _parts(self, node: Expression | Condition) -> list[tuple[int, Expression | Condition]]:
         """What a node is made of, and how often each part stands in its SQL; choices are listed, not evaluated."""
         match node:
-            case Column() | Number() | String() | Day():
+            case Column() | Number() | String() | Day() | UnitPart():
                 return []
+            case Pick(cells=cells):
+                return [self._placed(line, alone=line is cells) for line in lines_of(cells)]
             case Negative(operand=operand):
                 return [(1, operand)]
             case Arithmetic(operator="/", left=left, right=right):
@@ -232,6 +255,30 @@ class Scale:
             case _:
                 assert_never(node)
 
+    def _placed(self, line: LineOfCells, *, alone: bool) -> tuple[int, Expression]:
+        """How often the place in a line holds what it is made of."""
+        match line:
+            case Grid(value=value):
+                return (1 if alone else CELL_PLACED) * IN_CELL, value  # alone, the number after the last is in the list
+            case RangeKey(expression=value):
+                return RANGE_PLACED * self._twice(value), value
+            case ListedKey(expression=value):
+                return self._twice(value), value
+            case _:
+                assert_never(line)
+
+    def _operators(self, node: Expression | Condition) -> int:
+        """Of a node itself, with one copy of each part."""
+        match node:
+            case Pick(cells=cells, numbers=numbers):
+                return 1 + len(numbers) // LISTED + sum(1 + _listed(line) // LISTED for line in lines_of(cells))
+            case UnitPart() if not isinstance(self._schema.unit, Person):
+                return PART_OF_ID + PART_OF_COLUMN * len(self._schema.visible)
+            case UnitPart():
+                return PART_OF_ID
+            case _:
+                return 1
+
     def _twice(self, node: Expression) -> int:
         return 2 if may_be_nan(node, self._schema) else 1
 
@@ -246,6 +293,13 @@ class Scale:
                 return FUNCTIONS["CONCAT"].price * sum(accumulate(self._longest(part) for part in arguments))
             case Call(name=name, arguments=arguments) if FUNCTIONS[name].price:
                 return FUNCTIONS[name].price * sum(self._longest(part) for part in arguments)
+            case Pick(cells=cells):
+                placed = (self._placed(line, alone=True)[1] for line in lines_of(cells))
+                return GROUPED * sum(self._longest(part) for part in placed)
+            case UnitPart() if not isinstance(self._schema.unit, Person):
+                # Nodes of this line alone, which no other may be taken for later.
+                lengths = [known(Column(name), self._schema).longest for name in self._schema.visible]
+                return HASHED * sum(lengths) + FUNCTIONS["CONCAT"].price * sum(accumulate(lengths))
             case Case() if kind_of(node, self._schema) == "text":
                 return COMPARED * self._longest(node)
             case Comparison(left=left, right=right):
@@ -256,6 +310,10 @@ class Scale:
                 return searched(node) * self._longest(operand)
             case _:
                 return 0
+
+
+def _listed(line: LineOfCells) -> int:
+    return line.size if isinstance(line, ListedKey) else 0
 
 
 def searched(node: Matches) -> int:

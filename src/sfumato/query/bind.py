@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from sfumato.errors import not_supported
 from sfumato.kernel.certify import MOST_GROUPS
 from sfumato.plan.expressions import Column, Condition, Expression
-from sfumato.plan.nodes import Cells, Key, ListedKey, MostFrequent, OpenKey
+from sfumato.plan.nodes import BetweenEnds, Cells, Key, ListedKey, MostFrequent, OpenKey
 from sfumato.plan.sources import Source
 from sfumato.query.bind_calls import bind_call
 from sfumato.query.bind_expressions import bind_condition, bind_value, first_column
@@ -72,7 +72,9 @@ def bind(question: Question, schema: Schema) -> BoundQuestion:
             "a question without an aggregate", "Ask for COUNT(*), SUM(x), AVG(x), MEDIAN(x) or another of them."
         )
     where = None if question.where is None else bind_condition(question.where, schema)
-    lists = {item.name for item in selected if isinstance(item, BoundAggregate) and isinstance(item.call, Bins)}
+    lists = {
+        item.name for item in selected if isinstance(item, BoundAggregate) and isinstance(item.call, Bins | BetweenEnds)
+    }
     shown_as_text = {item.name: _shows_text(item, keys, schema) for item in selected if item.name not in lists}
     question.after.check(shown_as_text, lists)
     return BoundQuestion(where, keys, tuple(selected), question.after, table=table)

@@ -3,14 +3,15 @@
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, log
-from typing import assert_never
+from typing import Literal, assert_never
 
 from sfumato.errors import Refused, not_supported
-from sfumato.kernel.certify import MOST_COUNTED, MOST_GROUPS
-from sfumato.plan.expressions import Arithmetic, Call, Column, Expression, Number, columns_in, fits_double, inside
+from sfumato.kernel.certify import MOST_CELLS, MOST_COUNTED, MOST_GROUPS
+from sfumato.kernel.mechanisms.running import MOST_RUNNING
+from sfumato.plan.expressions import LARGEST_GRID, Arithmetic, Call, Column, Expression, Number, fits_double
 from sfumato.plan.lattice import Lattice
 from sfumato.plan.nodes import (
-    LARGEST_GRID,
+    BetweenEnds,
     CountDistinct,
     CountPeople,
     CountRows,
@@ -25,14 +26,23 @@ from sfumato.plan.nodes import (
     Sum,
     UnboundedSum,
 )
+from sfumato.plan.walk import columns_in, inside
 from sfumato.query.bind_expressions import bind_number, bind_value, first_column, value_range
 from sfumato.query.bind_keys import bind_key
-from sfumato.query.bound import Bins, BoundCall, FoundMean, Mean, Quantile, Spread
+from sfumato.query.bound import Bins, BoundCall, FoundMean, FoundSpread, Mean, Quantile, Spread
 from sfumato.query.question import BinsOf, DistinctOf, MeanOf, ModeOf, QuantileOf, SelectedCall, SpreadOf, SumOf
-from sfumato.query.wordings import bounds_lost, bounds_too_wide, date_unbounded, mode_unlisted, no_bounds, too_many_keys
-from sfumato.schema.columns import Date, Float, Int
+from sfumato.query.wordings import (
+    bounds_lost,
+    bounds_too_wide,
+    date_unbounded,
+    mode_unlisted,
+    no_bounds,
+    people_unknown,
+    too_many_keys,
+)
+from sfumato.schema.columns import Date, Float, Identifier, Int
 from sfumato.schema.table import Schema
-from sfumato.schema.unit import Person
+from sfumato.schema.unit import Person, UpTo
 
 WIDEST = Fraction(10) ** 250  # products of two such numbers still fit a double
 FEWEST_CELLS = 1 << 10  # of a quantile's line, however many groups there are
@@ -73,6 +83,8 @@ def bind_call(item: SelectedCall, schema: Schema, groups: int = 1) -> BoundCall:
             return Mean(bound, lattice)
         case SpreadOf(value=value, sample=sample, root=root):
             bound = bind_number(value, schema)
+            if (allowed := _allowed(bound, item.text, schema)) is not None:
+                return FoundSpread(_between_ends(bound, allowed, "moments", groups), sample, root)
             lattice = lattice_of(bound, item.text, schema)
             if lattice.lower == lattice.upper:
                 raise not_supported(item.text, "It is the same whatever the data is; ask about a column.")
@@ -85,6 +97,8 @@ def bind_call(item: SelectedCall, schema: Schema, groups: int = 1) -> BoundCall:
         case DistinctOf(value=value):
             if isinstance(schema.unit, Person) and _is_unit(value, schema.unit, schema):
                 return CountPeople()
+            if isinstance(schema.unit, UpTo) and _is_identifier(value, schema):
+                raise people_unknown(item.text)
             return CountDistinct(bind_value(value, schema))
         case QuantileOf(value=value, level=level):
             bound = bind_number(value, schema)
@@ -96,9 +110,11 @@ def bind_call(item: SelectedCall, schema: Schema, groups: int = 1) -> BoundCall:
             return Quantile(Grid(bound, lower, upper, size), level, whole)
         case BinsOf(value=value, bins=bins, running=running):
             bound = bind_number(value, schema)
-            whole, lower, upper = _ends(bound, item.text, schema)
             if groups * bins > MOST_GROUPS:
                 raise too_many_keys(groups * bins, MOST_GROUPS)
+            if (allowed := _allowed(bound, item.text, schema)) is not None:
+                return _between_ends(bound, allowed, "totals" if running else "bins", groups, bins)
+            whole, lower, upper = _ends(bound, item.text, schema)
             if whole:  # every bin the same number of whole numbers
                 width = ceil((upper - lower) / bins)
                 bins = ceil((upper - lower) / width)
@@ -140,6 +156,13 @@ def _is_unit(value: Expression, unit: Person, schema: Schema) -> bool:
     return isinstance(value, Column) and schema.meant(value.name).casefold() == unit.id.casefold()
 
 
+def _is_identifier(value: Expression, schema: Schema) -> bool:
+    return isinstance(value, Column) and any(
+        isinstance(declared, Identifier) and name.casefold() == schema.meant(value.name).casefold()
+        for name, declared in schema.columns.items()
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class _Allowed:
     part: Fraction
@@ -168,21 +191,37 @@ def _unbounded(value: Expression, text: str, schema: Schema, groups: int) -> Unb
 
 
 def _on_logarithms(value: Expression, level: Fraction, whole: bool, cells: int) -> Quantile:
-    """Ranks stay what they are on a line of logarithms, which has room for every magnitude."""
+    """Ranks stay what they are on a line of logarithms."""
+    line, step = logarithms(value, whole, cells)
+    return Quantile(line, level, whole, step)
+
+
+def _between_ends(
+    value: Expression,
+    allowed: _Allowed,
+    wanted: Literal["bins", "totals", "moments"],
+    groups: int,
+    bins: int = 1,
+) -> BetweenEnds:
+    """Ends are found on the same line; most of its cells are empty, so there may be many in every group."""
+    size = min(LARGEST_GRID, max(FEWEST_CELLS, MOST_CELLS // groups)) // 2 * 2
+    line, step = logarithms(value, allowed.whole, size)
+    if wanted == "totals":  # of which two are of what lies beyond
+        bins = min(bins, MOST_RUNNING - 2)
+    return BetweenEnds(line, step, allowed.part, wanted, bins)
+
+
+def logarithms(value: Expression, whole: bool, cells: int) -> tuple[Grid, Fraction]:
+    """A line that has room for every magnitude, and its steps."""
     exponent, octaves = WHOLE_MAGNITUDES if whole else REAL_MAGNITUDES
     steps = Arithmetic("*", Call("ABS", (value,)), Number(Fraction(2) ** -exponent))
     size = Call("LN", (Arithmetic("+", steps, Number(Fraction(1))),))
     end = Fraction(ceil(octaves * log(2)))
-    return Quantile(
-        Grid(Arithmetic("*", Call("SIGN", (value,)), size), -end, end, cells), level, whole, Fraction(2) ** exponent
-    )
+    return Grid(Arithmetic("*", Call("SIGN", (value,)), size), -end, end, cells), Fraction(2) ** exponent
 
 
 def _values_of(value: Expression, schema: Schema) -> CountValues | Histogram:
-    """The number of values, of the same people in the same groups as the sum whose bounds are found.
-
-    As many rows as count at all; of somebody with more, the sum may hold fewer, because they are cut off cell by cell.
-    """
+    """The number of values, of the same people in the same groups as the sum whose bounds are found: as many rows."""
     if isinstance(schema.unit, Person):
         return Histogram(Grid(value, Fraction(0), Fraction(1), 1))
     return CountValues(value)

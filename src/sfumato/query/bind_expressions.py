@@ -1,6 +1,7 @@
 """Row expressions and a schema: names resolved, types checked, ranges worked out."""
 
 from dataclasses import replace
+from fractions import Fraction
 from typing import assert_never
 
 from sfumato.errors import UsageError, identifier_used, unknown_column
@@ -21,11 +22,13 @@ from sfumato.plan.expressions import (
     Not,
     Number,
     OneOf,
+    Pick,
     String,
-    parts,
+    UnitPart,
 )
 from sfumato.plan.functions import FUNCTIONS, Kind
 from sfumato.plan.kinds import kind_of
+from sfumato.plan.walk import parts
 from sfumato.query.bind_dates import date_part_range
 from sfumato.query.bind_functions import check_growth
 from sfumato.query.function_ranges import range_of
@@ -100,6 +103,11 @@ def value_range(value: Expression, text: str, schema: Schema) -> Range:
             return negate(value_range(operand, text, schema))
         case Arithmetic(operator=operator, left=left, right=right):
             return _combine(operator, value_range(left, text, schema), value_range(right, text, schema), text)
+        case Pick(numbers=numbers, missing=missing):
+            known = numbers if missing is None else (*numbers, missing)
+            return Range((Fraction(min(known)), Fraction(max(known))), WHOLE)
+        case UnitPart(parts=count):
+            return Range((Fraction(0), Fraction(count - 1)), WHOLE)
         case Call(name="YEAR" | "DATE_DIFF"):
             return date_part_range(value, schema)
         case Call(name=name, arguments=arguments):
@@ -233,7 +241,7 @@ def bind_value(value: Expression, schema: Schema) -> Expression:
             values = _bind_alike([*(then for _, then in branches), *last], schema)
             pairs = tuple(zip(conditions, values, strict=False))
             return Case(pairs, None if otherwise is None else values[-1])
-        case Number() | String() | Day():
+        case Number() | String() | Day() | Pick() | UnitPart():  # no text of a question makes the last two
             return value
         case _:
             assert_never(value)

@@ -21,6 +21,7 @@ from sfumato.plan.sources import (
     comparable,
     derive,
     number_between,
+    table_caps,
 )
 from sfumato.query.bind_calls import WIDEST, lattice_of
 from sfumato.query.bind_expressions import (
@@ -140,7 +141,8 @@ def _on_unit(source: Source, left: Schema, join: Join, schema: Schema) -> tuple[
     if not _is_unit(join.left, left, schema) or join.right.casefold() != schema.unit.id.casefold():
         raise join_of_people(schema.unit.id)
     taken = _taken(columns.visible, join.item.name, left, schema)
-    return OnUnit(source, right, taken, join.inner), taken
+    rows = (table_caps(side, schema).max_rows for side in (source, right))
+    return OnUnit(source, right, taken, join.inner, *rows), taken
 
 
 def _taken(names: list[str], table: str, left: Schema, schema: Schema) -> tuple[Taken, ...]:
@@ -163,7 +165,7 @@ def _bind_sub_query(query: SubQuery, schema: Schema) -> Source:
     if query.keys or folds:
         if len(query.keys) != 1 or not _is_unit(query.keys[0], columns, schema):
             raise fold_of_many(schema.unit.id if isinstance(schema.unit, Person) else None)
-        return PerUnit(inner, where, _folded(query, columns, schema))
+        return PerUnit(inner, where, _folded(query, columns, schema), table_caps(inner, schema).max_rows)
     return Rows(inner, where, _computed(query, columns, schema))
 
 

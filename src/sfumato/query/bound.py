@@ -6,6 +6,7 @@ from fractions import Fraction
 from sfumato.plan.expressions import Expression
 from sfumato.plan.lattice import Lattice
 from sfumato.plan.nodes import (
+    BetweenEnds,
     CountDistinct,
     CountPeople,
     CountRows,
@@ -72,7 +73,16 @@ class Bins:
     upper: Fraction
 
 
-Found = UnboundedSum | FoundMean
+@dataclass(frozen=True, slots=True)
+class FoundSpread:
+    """A variance whose bounds are found."""
+
+    ends: BetweenEnds
+    sample: bool
+    root: bool
+
+
+Found = UnboundedSum | FoundMean | FoundSpread | BetweenEnds
 BoundCall = (
     CountRows | CountValues | CountDistinct | CountPeople | Sum | Mean | Spread | Quantile | Bins | MostFrequent | Found
 )

@@ -1,22 +1,30 @@
-"""How much of a person one question counts: caps of its own, at or below the owner's."""
+"""What a question says besides its text: how much of a person it counts, at or below the owner's caps, and whether it
+counts what that clips."""
 
 from dataclasses import dataclass
 from typing import TypedDict
 
 from sfumato.plan.caps import Caps
-from sfumato.plan.sources import Source, unit_of
-from sfumato.query.wordings import cap_above, caps_of_one_row, caps_without_people
+from sfumato.plan.sources import Source, one_row_each, table_caps
+from sfumato.query.wordings import cap_above, cap_above_rows, caps_of_one_row, caps_without_people
+from sfumato.schema.given import check_kind
 from sfumato.schema.numbers import whole
 from sfumato.schema.table import Schema
-from sfumato.schema.unit import Person, Row
+from sfumato.schema.unit import Person, Unit
+
+CAPS = ("max_rows", "max_groups", "max_rows_per_group")
 
 
 class CapsGiven(TypedDict, total=False):
-    """What `ask` takes besides: how many rows of a person count, in how many groups, how many in each of them."""
+    """What `ask` takes besides: how many rows of a person count, in how many groups, how many in each of them.
+
+    And whether a tenth of the spend goes into counting what was clipped.
+    """
 
     max_rows: int | None
     max_groups: int | None
     max_rows_per_group: int | None
+    clipped: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,32 +34,47 @@ class AskedCaps:
     max_rows: int | None = None
     max_groups: int | None = None
     max_rows_per_group: int | None = None
+    clipped: bool = False
 
     def __post_init__(self) -> None:
-        for name, given in self.given().items():
-            whole(given, name, least=1)
+        check_kind(self.clipped, bool, "clipped", "clipped=True")
+        for name, given in self._caps().items():
+            object.__setattr__(self, name, whole(given, name, least=1))
 
     def given(self) -> dict[str, int]:
-        named = {name: getattr(self, name) for name in CapsGiven.__annotations__}
+        """Everything that was said."""
+        return self._caps() | ({"clipped": True} if self.clipped else {})
+
+    def _caps(self) -> dict[str, int]:
+        named = {name: getattr(self, name) for name in CAPS}
         return {name: given for name, given in named.items() if given is not None}
 
-    def of(self, source: Source, schema: Schema) -> Caps | None:
-        """For a plan; None where they are the owner's. Fewer rows than groups, or than rows in a group, lower these."""
-        given = self.given()
-        if not given:
-            return None
-        if not isinstance(schema.unit, Person):
-            raise caps_without_people(next(iter(given)))
-        if isinstance(unit_of(source, schema.unit), Row):
-            raise caps_of_one_row(next(iter(given)))
-        ceilings = {"max_rows": schema.unit.max_rows, "max_groups": schema.unit.max_groups}
-        ceilings["max_rows_per_group"] = schema.unit.max_rows
+    def of(self, source: Source, schema: Schema) -> tuple[Unit, Caps | None]:
+        """For a plan: whose rows count and how many usually, and caps where they are others.
+
+        Fewer rows than usual lower the other two with them.
+        """
+        given, unit = self._caps(), schema.unit
+        if not isinstance(unit, Person):
+            if given:
+                raise caps_without_people(next(iter(given)))
+            return unit, None
+        most = table_caps(source, schema)
+        usual = Person(unit.id, most.default_max_rows, most.default_max_groups)
+        if one_row_each(source):
+            if given:
+                raise caps_of_one_row(next(iter(given)))
+            return usual, None
+        rows = given.get("max_rows", most.default_max_rows)
         for name, wanted in given.items():
-            if wanted > ceilings[name]:
-                raise cap_above(name, wanted, ceilings[name])
-        rows, groups, each = (given.get(name, ceiling) for name, ceiling in ceilings.items())
-        caps = Caps(rows, min(groups, rows), min(each, rows))
-        return None if caps == Caps(*ceilings.values()) else caps
+            if wanted > getattr(most, name):
+                raise cap_above(name, wanted, getattr(most, name))
+            if wanted > rows:
+                raise cap_above_rows(name, wanted, rows)
+        groups = given.get("max_groups", min(most.default_max_groups, rows))
+        each = given.get("max_rows_per_group", min(most.max_rows_per_group, rows))
+        caps = Caps(rows, groups, each)
+        return usual, None if caps == Caps(usual.max_rows, usual.max_groups, usual.max_rows) else caps
 
 
 OWNERS = AskedCaps()

@@ -23,7 +23,9 @@ from sfumato.plan.expressions import (
     Not,
     Number,
     OneOf,
+    Pick,
     String,
+    UnitPart,
 )
 from sfumato.query.wordings import wrong_type
 
@@ -104,7 +106,7 @@ def _is_text(node: Expression, texts: Mapping[str, bool]) -> bool:
             parts = [operand]
         case Arithmetic(left=left, right=right):
             parts = [left, right]
-        case Day() | Call() | Case():
+        case Day() | Call() | Case() | Pick() | UnitPart():
             raise _function()
         case _:
             assert_never(node)
@@ -164,7 +166,7 @@ def _value(node: Expression, row: Row) -> Any:
             if one is None or two is None or (operator == "/" and two == 0):
                 return None
             return COMPUTED[operator](one, two)
-        case Day() | Call() | Case():
+        case Day() | Call() | Case() | Pick() | UnitPart():
             raise _function()
         case _:
             assert_never(node)

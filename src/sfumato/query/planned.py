@@ -15,11 +15,10 @@ from sfumato.ledger.entry import Entry
 from sfumato.ledger.payment import Asking
 from sfumato.ledger.terms import Terms
 from sfumato.ledger.typed import fraction
-from sfumato.plan.nodes import CountPeople, CountRows
-from sfumato.plan.sources import unit_of
 from sfumato.query.allocate import allocate
 from sfumato.query.bind import BoundQuestion, bind
 from sfumato.query.capping import OWNERS, AskedCaps
+from sfumato.query.clipping import with_clipping
 from sfumato.query.ordering import After
 from sfumato.query.rewrite import Draft, OutputColumn, rewrite
 from sfumato.query.sql import parse
@@ -28,7 +27,7 @@ from sfumato.query.wordings import delta_unused
 from sfumato.schema.budget import Spend
 from sfumato.schema.numbers import GivenNumber
 from sfumato.schema.table import Schema
-from sfumato.schema.unit import Person, Row
+from sfumato.schema.unit import CAPS, Person
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +59,8 @@ def _planned(
     question: str, bound: BoundQuestion, schema: Schema, price: Cost, key_delta: Fraction, caps: AskedCaps
 ) -> Planned:
     draft = rewrite(bound)
-    if not draft.aggregates:  # keys alone: they are found by how many units hold them
-        of_rows = isinstance(unit_of(bound.table, schema.unit), Row)
-        draft = replace(draft, aggregates=(CountRows() if of_rows else CountPeople(),), weights=(Fraction(1),))
+    if caps.clipped:
+        draft = with_clipping(draft, bound.table, schema)
     plan = allocate(bound, draft, schema, price, key_delta, caps)
     return Planned(question, bound, draft, certify(plan, schema, price.currency))
 
@@ -132,7 +130,7 @@ def planned_again(charge: Entry, schema: Schema) -> tuple[Planned, ...] | None:
         price = Cost(said["currency"], fraction(said["price"]) / many)
         then, own = _with_caps(schema, said["caps"]), AskedCaps(**said.get("asked_caps", {}))
         found = tuple(planned(text, then, price, fraction(said["key_delta"]), own) for text in texts)
-    except (KeyError, TypeError, ValueError, ArithmeticError, SfumatoError):
+    except (KeyError, TypeError, AttributeError, ValueError, ArithmeticError, SfumatoError):
         return None
     return found if " ".join(one.certified.digest for one in found) == said["digest"] else None
 
@@ -141,5 +139,11 @@ def _with_caps(schema: Schema, caps: dict[str, Any]) -> Schema:
     """The schema with the caps that were in force for a charge."""
     if not isinstance(schema.unit, Person):
         return schema
-    unit = replace(schema.unit, max_rows=caps["max_rows"], max_groups=caps["max_groups"])
-    return replace(schema, unit=unit)
+    own: dict[str, Any] = caps.get("tables", {})
+    first: dict[str, Any] = {name: caps.get(name) for name in CAPS}
+    unit = replace(schema.unit, **first)
+    tables = {
+        name: replace(table, **{cap: own.get(name, {}).get(cap) for cap in CAPS})
+        for name, table in schema.tables.items()
+    }
+    return replace(schema, unit=unit, tables=tables)

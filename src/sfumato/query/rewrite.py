@@ -7,10 +7,11 @@ quantiles of one expression together.
 from dataclasses import dataclass
 from fractions import Fraction
 
-from sfumato.plan.expressions import Arithmetic, Number
+from sfumato.plan.expressions import Arithmetic, Expression, Number
 from sfumato.plan.lattice import Lattice
 from sfumato.plan.nodes import (
     Aggregate,
+    BetweenEnds,
     Cells,
     CentredSum,
     CountDistinct,
@@ -26,7 +27,7 @@ from sfumato.plan.nodes import (
     UnboundedSum,
 )
 from sfumato.query.bind import BoundAggregate, BoundKey, BoundQuestion
-from sfumato.query.bound import Bins, FoundMean, Mean, Quantile, Spread
+from sfumato.query.bound import Bins, FoundMean, FoundSpread, Mean, Quantile, Spread
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,8 +116,29 @@ class CdfColumn:
     upper: Fraction
 
 
+@dataclass(frozen=True, slots=True)
+class FoundSpreadColumn:
+    name: str
+    measure: int
+    spread: FoundSpread
+
+    @property
+    def ends(self) -> BetweenEnds:
+        return self.spread.ends
+
+
+@dataclass(frozen=True, slots=True)
+class FoundBinsColumn:
+    """A histogram, or running shares, between ends that are found."""
+
+    name: str
+    measure: int
+    ends: BetweenEnds
+
+
 ListColumn = HistogramColumn | CdfColumn
 FoundColumn = FoundSumColumn | FoundMeanColumn
+EndsColumn = FoundSpreadColumn | FoundBinsColumn
 OutputColumn = (
     KeyColumn
     | CountColumn
@@ -127,7 +149,27 @@ OutputColumn = (
     | ModeColumn
     | ListColumn
     | FoundColumn
+    | EndsColumn
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Clamped:
+    """How many rows count with another value than theirs: the place of that measure, and whose columns it is about."""
+
+    value: Expression
+    lower: Fraction
+    upper: Fraction
+    measure: int
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Clipping:
+    """What is counted of clipping, on request; `cut` is the place of the number of people who exceed a cap."""
+
+    clamped: tuple[Clamped, ...]
+    cut: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +179,7 @@ class Draft:
     aggregates: tuple[Aggregate, ...]
     weights: tuple[Fraction, ...]
     columns: tuple[OutputColumn, ...]
+    clipping: Clipping | None = None
 
 
 # The centred sum carries most of the error of an average: the mean lies near the centre more often than not.
@@ -178,6 +221,10 @@ def rewrite(question: BoundQuestion) -> Draft:
                 sum_measure = measure(unbounded, SHARE_OF_FOUND_SUM)
                 count_measure = measure(values_found, 1 - SHARE_OF_FOUND_SUM)
                 columns.append(FoundMeanColumn(name, sum_measure, count_measure, unbounded))
+            case BoundAggregate(name=name, call=FoundSpread(ends=ends) as found_spread):
+                columns.append(FoundSpreadColumn(name, measure(ends, Fraction(1)), found_spread))
+            case BoundAggregate(name=name, call=BetweenEnds() as ends):
+                columns.append(FoundBinsColumn(name, measure(ends, Fraction(1)), ends))
             case BoundAggregate(name=name, call=Spread(value=value) as spread):
                 deviations = measure(CentredSum(value, spread.lattice), SHARE_OF_DEVIATIONS)
                 deviation = Arithmetic("-", value, Number(spread.middle))

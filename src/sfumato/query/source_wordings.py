@@ -62,7 +62,7 @@ def join_of_people(unit_id: str) -> Refused:
 
 def join_of_rows() -> Refused:
     return Refused(
-        "private tables cannot be joined where each row is somebody else.",
+        "private tables cannot be joined where no column says whose a row is.",
         "The owner can declare a person as the unit; lookups can be joined.",
     )
 
@@ -97,7 +97,7 @@ def fold_unknown(text: str) -> Refused:
 
 
 def fold_of_many(unit_id: str | None) -> Refused:
-    nearest = "The unit is a row: sub-queries can filter and compute columns."
+    nearest = "No column says whose a row is: sub-queries can filter and compute columns."
     if unit_id is not None:
         nearest = f"Group by the person alone: SELECT {unit_id}, SUM(x) AS total … GROUP BY {unit_id}."
     return Refused(

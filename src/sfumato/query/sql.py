@@ -11,8 +11,9 @@ import sqlglot
 from sqlglot import Token, TokenType, exp
 
 from sfumato.errors import Refused, not_supported
-from sfumato.plan.expressions import Column, Condition, Expression, same, size
+from sfumato.plan.expressions import Column, Condition, Expression
 from sfumato.plan.functions import FUNCTIONS
+from sfumato.plan.walk import same, size
 from sfumato.query.ordering import After, Order
 from sfumato.query.question import Question, SelectedCall, SelectedKey, expressions_in
 from sfumato.query.source_wordings import too_many_joins

@@ -22,9 +22,24 @@ def keys_need_delta(name: str) -> Refused:
     )
 
 
+def keys_need_people(name: str) -> Refused:
+    return Refused(
+        f'the values of "{name}" are not declared, and they are found by how many people hold them: this table does '
+        "not say whose its rows are.",
+        f"Declare the values of {name}, or its bounds; or let the owner name the column with people's ids as the unit.",
+    )
+
+
+def people_unknown(call: str) -> Refused:
+    return Refused(
+        f"{call} would count people, and this table does not say whose its rows are.",
+        "COUNT(*) counts rows; to count people, let the owner name the column with their ids as the unit.",
+    )
+
+
 def caps_without_people(name: str) -> UsageError:
     return UsageError(
-        f"{name} caps the rows of a person, and this table protects single rows.",
+        f"{name} caps the rows of a person, and this table does not say whose its rows are.",
         f"Leave {name} (--{name.replace('_', '-')}) out; or let the owner declare whose the rows are.",
     )
 
@@ -39,6 +54,20 @@ def caps_of_one_row(name: str) -> UsageError:
 def cap_above(name: str, given: int, ceiling: int) -> UsageError:
     return UsageError(
         f"{name} is {given:,}, and the owner allows {ceiling:,}.", f"Take at most {ceiling:,}, or ask the owner."
+    )
+
+
+def cap_above_rows(name: str, given: int, rows: int) -> UsageError:
+    return UsageError(
+        f"{name} is {given:,}, and of a person {rows:,} row{'' if rows == 1 else 's'} count{'s' * (rows == 1)} in all.",
+        f"Take at most {rows:,}, or give max_rows as well.",
+    )
+
+
+def nothing_clipped() -> UsageError:
+    return UsageError(
+        "nothing is clipped in this question: it has no bounds, and all rows count.",
+        "Leave clipped (--clipped) out.",
     )
 
 
@@ -165,7 +194,7 @@ def no_bounds(call: str, column: str) -> Refused:
     return Refused(
         f"{call} has no bounds.",
         f'Declare them in the policy, e.g. {column} = {{ type = "float", lower = 0, upper = 200000 }}; '
-        f'for SUM, AVG and quantiles also {{ type = "float", private_bounds = 0.33 }}.',
+        f'or let them be found, for a part of the spend: {column} = {{ type = "float", private_bounds = 0.33 }}.',
     )
 
 

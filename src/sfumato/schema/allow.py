@@ -5,7 +5,7 @@ from typing import Literal, get_args
 
 from sfumato.schema.wordings import allow_unknown, allow_unusable
 
-Family = Literal["additive", "keys", "ranks", "choice", "found_bounds", "running"]
+Family = Literal["additive", "keys", "ranks", "choice", "found_bounds", "running", "splits"]
 FAMILIES: tuple[Family, ...] = get_args(Family)
 
 

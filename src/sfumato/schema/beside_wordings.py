@@ -26,8 +26,15 @@ def lookup_repeats(table: str, key: str, value: str) -> DataUnreadable:
 
 def tables_need_person() -> UsageError:
     return UsageError(
-        "several private tables are protected person by person, but the unit is a row.",
+        "several private tables are protected person by person, but the unit has no id.",
         'Name the id they share, e.g. unit=sf.Person("user_id", max_rows=20, max_groups=5).',
+    )
+
+
+def caps_without_rows(name: str) -> UsageError:
+    return UsageError(
+        f"a table has {name} and no max_rows.",
+        f"Give it max_rows as well, or leave {name} out: then the table has the caps of the unit.",
     )
 
 

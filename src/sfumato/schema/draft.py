@@ -36,12 +36,14 @@ def draft_policy(
         f"table = {_toml(table)}",
         *([f"source_table = {_toml(source_table)}"] if source_table is not None else []),
         "",
-        "# Who is protected: everything one id contributed, up to max_rows rows in max_groups groups a question.",
+        "# Who is protected: everything one id contributed. A question counts up to max_rows rows of it in max_groups",
+        "# groups; default_max_rows, if it does not say. Further tables have caps of their own: [tables.x] max_rows.",
         "[unit]",
     ]
     if unit is None:
         lines += ['kind = "row"   # each row is somebody else; if people have several rows, name their id:']
         lines += ['# id = "user_id"', "# max_rows = 20", "# max_groups = 5"]
+        lines += ['# or, if no column says whose a row is and nobody has more than 36:  kind = "up to"', "# rows = 36"]
     else:
         lines += [f"id = {_toml(unit)}", "max_rows = 10", "max_groups = 5"]
     # The figures are those of `sfumato epsilon 0.5` and of `session.questions_left(0.5)`; a test compares them.

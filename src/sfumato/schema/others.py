@@ -5,21 +5,39 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from sfumato.schema.beside_wordings import lookup_column_private, lookup_key_of_kind
+from sfumato.schema.beside_wordings import caps_without_rows, lookup_column_private, lookup_key_of_kind
 from sfumato.schema.columns import Category, Declared, Float, Identifier, Text, check_columns
 from sfumato.schema.given import as_path, check_kind, check_name
+from sfumato.schema.unit import CAPS, TableCaps, declared_caps, plain
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """One more private table: it has the same id column, and one person is what that id has in all tables."""
+    """One more private table: it has the same id column, and one person is what that id has in all tables.
+
+    With `max_rows` it has caps of its own, which mean what those of `sf.Person` mean; without, that person's.
+    """
 
     source: Any = field(repr=False, compare=False)  # a table in memory would be written out in full
     columns: Mapping[str, Declared]
+    max_rows: int | None = None
+    max_groups: int | None = None
+    max_rows_per_group: int | None = None
+    default_max_rows: int | None = None
+    default_max_groups: int | None = None
 
     def __post_init__(self) -> None:
         _check_source(self.source)
         check_columns(self.columns)
+        given = [name for name in CAPS if getattr(self, name) is not None]
+        if given and self.max_rows is None:
+            raise caps_without_rows(given[0])
+        if given:
+            plain(self, declared_caps(self))
+
+    @property
+    def caps(self) -> TableCaps | None:
+        return None if self.max_rows is None else declared_caps(self)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,18 +16,26 @@ from sfumato.schema.limits import Limits
 from sfumato.schema.others import Lookup, Table
 from sfumato.schema.roles import ROLES
 from sfumato.schema.table import Schema
-from sfumato.schema.unit import Person, Row, Unit
-from sfumato.schema.wordings import policy_lacks, policy_malformed, policy_missing, policy_unknown, policy_wrong
+from sfumato.schema.unit import CAPS, Person, Row, Unit, UpTo
+from sfumato.schema.wordings import (
+    not_of_kind,
+    policy_lacks,
+    policy_malformed,
+    policy_missing,
+    policy_unknown,
+    policy_wrong,
+)
 
 SECTIONS = {
-    "data": ("source", "table", "source_table", "version"),
-    "unit": ("kind", "id", "max_rows", "max_groups"),
+    "data": ("source", "table", "source_table", "version", "expected_rows"),
+    "unit": ("kind", "id", *CAPS, "rows"),
     "budget": ("epsilon", "delta"),
     "ledger": ("path", "anchor"),
     "limits": ("memory", "seconds", "threads"),
     "allow": ("mechanisms",),
 }
-BESIDE = {"lookups": ("source", "key", "columns"), "tables": ("source", "columns")}
+NEEDED = {"lookups": ("source", "key"), "tables": ("source",)}
+BESIDE = {"lookups": (*NEEDED["lookups"], "columns"), "tables": (*NEEDED["tables"], *CAPS, "columns")}
 COLUMN_TYPES: dict[str, tuple[Callable[..., Declared], tuple[str, ...]]] = {
     "int": (Int, ("lower", "upper", "private_bounds")),
     "float": (Float, ("lower", "upper", "private_bounds")),
@@ -36,7 +44,11 @@ COLUMN_TYPES: dict[str, tuple[Callable[..., Declared], tuple[str, ...]]] = {
     "text": (Text, ("longest",)),
     "identifier": (Identifier, ()),
 }
-UNIT_LINE = 'id = "user_id"  (with max_rows and max_groups), or kind = "row" when each row is somebody else'
+TAKEN = {"row": (), "person": ("id", *CAPS), "up to": ("rows",)}  # what each kind of unit is declared by
+UNIT_LINE = (
+    'id = "user_id"  (with max_rows and max_groups), or kind = "row" when each row is somebody else, '
+    'or kind = "up to" with rows = 36 when no column says whose the rows are'
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +87,7 @@ def load_policy(path: Path) -> Policy:
             lookups=_lookups(content, path),
             tables=_tables(content, path),
             allow=_allow(_section(content, "allow", name), name),
+            expected_rows=data.get("expected_rows"),
         )
     except SfumatoError as error:
         raise error if error.message.startswith(name) else policy_wrong(name, "the table", error) from None
@@ -131,18 +144,31 @@ def _section(content: Mapping[str, Any], section: str, name: str) -> Mapping[str
 
 
 def _unit(section: Mapping[str, Any], name: str) -> Unit:
-    if section.get("kind") == "row" and len(section) == 1:
-        return Row()
-    if section.get("kind", "person") not in ("row", "person"):
-        raise policy_unknown(name, "unit", str(section["kind"]), ("row", "person"))
-    if "id" not in section:
+    kind = str(section.get("kind", "person"))
+    if kind not in TAKEN:
+        raise policy_unknown(name, "unit", kind, TAKEN)
+    if kind == "person" and "id" not in section:
         raise policy_lacks(name, "unit", "id", UNIT_LINE)
-    if section.get("kind") == "row":
-        raise policy_wrong(name, "[unit]", UsageError("a row has no id.", "Remove kind or id."))
+    for key in section:
+        if key not in ("kind", *TAKEN[kind]):
+            raise policy_wrong(name, "[unit]", not_of_kind(kind, key))
+    if kind == "row":
+        return Row()
+    if kind == "up to":
+        return _up_to(section, name)
     if "max_rows" not in section:
         raise policy_lacks(name, "unit", "max_rows", "max_rows = 20")
     try:
-        return Person(str(section["id"]), section["max_rows"], section.get("max_groups", 1))
+        return Person(str(section["id"]), **{name: section[name] for name in CAPS if name in section})
+    except SfumatoError as error:
+        raise policy_wrong(name, "[unit]", error) from None
+
+
+def _up_to(section: Mapping[str, Any], name: str) -> UpTo:
+    if "rows" not in section:
+        raise policy_lacks(name, "unit", "rows", "rows = 36")
+    try:
+        return UpTo(section["rows"])
     except SfumatoError as error:
         raise policy_wrong(name, "[unit]", error) from None
 
@@ -202,10 +228,14 @@ def _lookups(content: Mapping[str, Any], path: Path) -> dict[str, Lookup]:
 
 
 def _tables(content: Mapping[str, Any], path: Path) -> dict[str, Table]:
-    return {
-        table: Table(path.parent / str(section["source"]), columns)
-        for table, section, columns in _beside("tables", content, path.name)
-    }
+    found = {}
+    for table, section, columns in _beside("tables", content, path.name):
+        caps = {name: section[name] for name in CAPS if name in section}
+        try:
+            found[table] = Table(path.parent / str(section["source"]), columns, **caps)
+        except SfumatoError as error:
+            raise policy_wrong(path.name, f"[tables.{table}]", error) from None
+    return found
 
 
 def _beside(
@@ -220,7 +250,7 @@ def _beside(
         for key in section:
             if key not in BESIDE[kind]:
                 raise policy_unknown(name, where, key, BESIDE[kind])
-        for key in BESIDE[kind][:-1]:
+        for key in NEEDED[kind]:
             if key not in section:
                 raise policy_lacks(name, where, key, f'{key} = "…"')
         yield table, section, _columns(section.get("columns", {}), name)

@@ -8,11 +8,15 @@ from sfumato.schema.allow import FAMILIES, Family, check_allowed
 from sfumato.schema.beside_wordings import column_ambiguous, not_declared_as, table_named_twice, tables_need_person
 from sfumato.schema.columns import Declared, Identifier, check_columns
 from sfumato.schema.given import check_kind, check_mapping, check_name
+from sfumato.schema.numbers import whole
 from sfumato.schema.others import Lookup, Table
-from sfumato.schema.unit import Person, Row, Unit
+from sfumato.schema.unit import Person, Row, TableCaps, Unit
 from sfumato.schema.wordings import no_columns, unit_column_declared
 
-UNIT_EXAMPLE = 'unit=sf.Person("user_id", max_rows=20, max_groups=5), or unit=sf.Row() when each row is somebody else'
+UNIT_EXAMPLE = (
+    'unit=sf.Person("user_id", max_rows=20, max_groups=5), or unit=sf.Row() when each row is somebody else, '
+    "or unit=sf.UpTo(36) when nobody has more than 36 rows and no column says whose they are"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +25,7 @@ class Schema:
 
     `spelt` says which columns other spellings mean after a join, in small letters; None when it is several.
     `allow` are the families of mechanisms that answers may be made with.
+    `expected_rows`: about how many rows there are, where that is public.
     `texts` says from how many texts a sub-query puts a column together, `lengths` how many characters it may have.
     """
 
@@ -33,8 +38,11 @@ class Schema:
     texts: Mapping[str, int] = field(default_factory=dict)
     lengths: Mapping[str, int] = field(default_factory=dict)
     allow: frozenset[Family] = frozenset(FAMILIES)
+    expected_rows: int | None = None
 
     def __post_init__(self) -> None:
+        if self.expected_rows is not None:
+            object.__setattr__(self, "expected_rows", whole(self.expected_rows, "expected_rows", least=1))
         check_kind(self.unit, Unit, "unit", UNIT_EXAMPLE)
         check_name(self.table)
         check_columns(self.columns)
@@ -70,6 +78,13 @@ class Schema:
     def of_table(self, name: str) -> "Schema":
         """One of the private tables, by its own name."""
         return Schema(name, self.unit, self.columns if name == self.table else self.tables[name].columns)
+
+    def caps_of(self, name: str) -> TableCaps:
+        """How much of a person counts in one of the private tables. Needs: a person as the unit."""
+        if not isinstance(self.unit, Person):
+            raise TypeError("without an id nobody's rows are capped")
+        own = None if name == self.table else self.tables[name].caps
+        return self.unit.caps if own is None else own
 
     def of_lookup(self, name: str) -> "Schema":
         """A public table: nobody's rows."""

@@ -80,10 +80,25 @@ def mixed_categories() -> UsageError:
     )
 
 
-def groups_above_rows(max_rows: int, max_groups: int) -> UsageError:
+def groups_above_rows(max_rows: int, max_groups: int, which: str = "") -> UsageError:
     return UsageError(
-        f"max_rows={max_rows} is below max_groups={max_groups}: a person could not place one row in each group.",
-        f"Raise max_rows to at least {max_groups}, or lower max_groups.",
+        f"{which}max_rows={max_rows} is below {which}max_groups={max_groups}: "
+        "a person could not place one row in each group.",
+        f"Raise {which}max_rows to at least {max_groups}, or lower {which}max_groups.",
+    )
+
+
+def each_above_rows(max_rows: int, each: int) -> UsageError:
+    return UsageError(
+        f"max_rows_per_group={each} is above max_rows={max_rows}: so many rows of a person never count.",
+        f"Lower max_rows_per_group to at most {max_rows}, or leave it out.",
+    )
+
+
+def default_above(name: str, default: int, most: int) -> UsageError:
+    return UsageError(
+        f"default_{name}={default} is above {name}={most}, which is the most that a question may count.",
+        f"Lower default_{name}, or raise {name}.",
     )
 
 
@@ -98,6 +113,13 @@ def unit_column_declared(name: str) -> UsageError:
     return UsageError(
         f'the unit id "{name}" is declared as an ordinary column too.',
         f'Drop it from the columns, or declare {name} = {{ type = "identifier" }}.',
+    )
+
+
+def not_of_kind(kind: str, key: str) -> UsageError:
+    return UsageError(
+        f'a unit of kind "{kind}" has no {key}.',
+        'A person has id, max_rows and max_groups; kind = "up to" has rows; kind = "row" stands alone.',
     )
 
 

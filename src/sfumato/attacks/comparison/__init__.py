@@ -40,7 +40,7 @@ class Line:
 
     method: str
     level: str
-    query_error: float
+    query_error: float | None
     risk: float | None
     linking: AttackResult[Any]
     secret: AttackResult[Any]
@@ -90,7 +90,7 @@ class Comparison:
             [
                 line.method,
                 line.level,
-                percent(line.query_error),
+                "no counts" if line.query_error is None else percent(line.query_error),
                 "no records" if line.risk is None else percent(line.risk),
                 _cell(line.linking),
                 _cell(line.secret),

@@ -18,8 +18,10 @@ FRACTION = 0.01
 Strings = NDArray[np.str_]
 
 
-def query_error(publication: Publication, setting: Setting) -> float:
-    """The median over the questions of |answer - truth| / max(truth, 1 % of the people)."""
+def query_error(publication: Publication, setting: Setting) -> float | None:
+    """The median over the questions of |answer - truth| / max(truth, 1 % of the people), if any is answered."""
+    if publication.answer is None:
+        return None
     least = FRACTION * setting.table.num_rows
     errors = []
     for question in setting.questions:
@@ -32,6 +34,8 @@ def attacked(publication: Publication, setting: Setting) -> list[AttackResult[No
     """Linking, the secret and the value, by the attack that suits the publication best."""
     if publication.counts is not None:
         return [_nobody(publication, setting), *_from_counts(publication, setting)]
+    if publication.guesses is not None:
+        return [_nobody(publication, setting), *_from_guesses(publication, setting)]
     if publication.low is not None and publication.high is not None:
         return _from_classes(publication, setting)
     return _from_records(_cleaned(publication, setting), setting)
@@ -124,6 +128,21 @@ def _from_counts(publication: Publication, setting: Setting) -> list[AttackResul
     wide = densest(setting.values, NEAR * (setting.values.std() or 1.0))
     return [
         AttackResult("secret", [], float(hit.mean()), chance, most_hits(others, publication.epsilon), len(hit)),
+        AttackResult("value", [], wide, wide, most_hits(wide, publication.epsilon), len(hit)),
+    ]
+
+
+def _from_guesses(publication: Publication, setting: Setting) -> list[AttackResult[None]]:
+    """What the model says of each person; it says nothing about values."""
+    hit = (np.asarray(publication.guesses) == setting.secrets).astype(np.float64)
+    alike = np.unique(setting.known, axis=0, return_inverse=True)[1].reshape(-1)
+    values, codes = np.unique(setting.secrets, return_inverse=True)
+    counts = np.zeros((int(alike.max()) + 1, len(values)))
+    np.add.at(counts, (alike, codes), 1)
+    chance, best = float(counts.sum(axis=0).max() / len(hit)), float(counts.max(axis=1).sum() / len(hit))
+    wide = densest(setting.values, NEAR * (setting.values.std() or 1.0))
+    return [
+        AttackResult("secret", [], float(hit.mean()), chance, most_hits(best, publication.epsilon), len(hit)),
         AttackResult("value", [], wide, wide, most_hits(wide, publication.epsilon), len(hit)),
     ]
 

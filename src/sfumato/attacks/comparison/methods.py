@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from sfumato.anonymise import (
     additive_noise,
@@ -21,7 +22,8 @@ from sfumato.attacks.comparison.setting import Floats, Question, Setting
 from sfumato.attacks.cover import bounds_of
 from sfumato.attacks.matrices import matrix
 from sfumato.attacks.staging import session_on
-from sfumato.schema.columns import Category, Declared
+from sfumato.learn import Tree
+from sfumato.schema.columns import Category, Declared, Float
 from sfumato.schema.numbers import exact_positive
 from sfumato.session import Session
 
@@ -32,8 +34,10 @@ SWAPPED = 0.3
 GRID_COLUMNS, FEWEST, MOST, CONSTANT = 2, 4, 24, 10
 # The part of the budget that goes to the questions; the rest pays for the secrets, in a coarse grid.
 FOR_QUESTIONS = Fraction(7, 10)
+TARGET = "secret"
 
 Answer = Callable[[Question], float]
+Strings = NDArray[np.str_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,13 +46,13 @@ class Publication:
 
     rows: a number a record and column, quasi-identifiers then the value; None where no records are published.
     risk: the marketer's, by the usual measure. low, high: the interval of each quasi-identifier, where they were
-    generalised. counts: of a grid, with its edges.
+    generalised. counts: of a grid, with its edges. guesses: of a model that answers no counts.
     """
 
     method: str
     kind: str
     level: str
-    answer: Answer
+    answer: Answer | None
     risk: float | None = None
     rows: Floats | None = None
     low: Floats | None = None
@@ -57,6 +61,7 @@ class Publication:
     counts: Floats | None = None
     edges: tuple[Floats, ...] = ()
     secrets: tuple[str, ...] = ()
+    guesses: Strings | None = None
 
 
 def publications(setting: Setting, epsilons: tuple[float, ...]) -> list[Publication]:
@@ -80,6 +85,7 @@ def publications(setting: Setting, epsilons: tuple[float, ...]) -> list[Publicat
         _records("multiplicative noise", "factors", f"{FACTOR:.0%} of the value", factors.to_arrow(), setting),
         _records("rotation", "rotated", "a secret rotation", rotation(table, numbers, seed=seed).to_arrow(), setting),
         *(_private(setting, epsilon) for epsilon in epsilons),
+        *(_model(setting, epsilon) for epsilon in epsilons),
     ]
 
 
@@ -140,6 +146,20 @@ def _private(setting: Setting, epsilon: float) -> Publication:
         edges=coarse,
         secrets=secrets,
     )
+
+
+def _model(setting: Setting, epsilon: float) -> Publication:
+    """A tree that tells the secret from what the register knows: published, and asked about everybody."""
+    columns: dict[str, Declared] = {TARGET: Category(sorted(set(setting.secrets.tolist())))}
+    data: dict[str, Any] = {TARGET: setting.secrets.tolist()}
+    for at, column in enumerate(setting.known.T):
+        columns[f"known{at}"] = Float(float(np.floor(column.min())), float(np.ceil(column.max()) + 1))
+        data[f"known{at}"] = column
+    table = pa.table(data)
+    with session_on(table, columns, epsilon) as session:
+        model = Tree(TARGET, spend=exact_positive(epsilon, "epsilon"), expected_rows=table.num_rows).fit(session)
+    guesses = np.asarray(model.predict(table), dtype=np.str_)
+    return Publication("a private model", "model", f"epsilon = {epsilon:g}", None, epsilon=epsilon, guesses=guesses)
 
 
 def _edges(setting: Setting, side: int) -> tuple[Floats, ...]:

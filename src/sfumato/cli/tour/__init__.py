@@ -8,9 +8,10 @@
     private     4  the same questions, privately
     answers     5  quartiles, a histogram, and groups that nobody declared
     budget      6  asking again, and what the ledger notices
-    trustless   7  the same without anybody to trust
-    places      8  about where a phone is
-    report      9  one page to keep
+    model       7  a model of everybody, and how good it is
+    trustless   8  the same without anybody to trust
+    places      9  about where a phone is
+    report      10 one page to keep
     copies      copies of the ledger, to be forged
     words       amounts of money in words
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from textwrap import fill
 
 from sfumato.datasets.clinic import DIAGNOSES
-from sfumato.datasets.variables import EDUCATION, SEX
+from sfumato.datasets.variables import EDUCATION, MARITAL_STATUS, SEX
 from sfumato.errors import UsageError
 
 MARK = "# Written by `sfumato demo`, and written anew by its next run."
@@ -85,6 +85,8 @@ cost = {{ type = "float", lower = 0, upper = 10000 }}
 sex = {{ type = "category", values = [{_listed(SEX)}] }}
 education = {{ type = "category", values = [
 {_wrapped(EDUCATION)}] }}
+marital_status = {{ type = "category", values = [
+{_wrapped(MARITAL_STATUS)}] }}
 diagnosis = {{ type = "category", values = [
 {_wrapped([entry.name for entry in DIAGNOSES])}] }}
 """

@@ -1,4 +1,4 @@
-"""Scene 8: where are you? A phone tells about where it is, keeps to a budget for the day, and says no."""
+"""Scene 9: where are you? A phone tells about where it is, keeps to a budget for the day, and says no."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,7 +33,7 @@ class Traced:
 
 
 def play(stage: Stage, folder: Path) -> Traced:
-    stage.scene(8, "Where are you?")
+    stage.scene(9, "Where are you?")
     hide = geo.planar(level=LEVEL, radius_m=RADIUS_M)
     device = geo.device(folder / "trace.json", hide, per_day=PER_DAY)
     usual = hide.error_m(0.95)

@@ -1,4 +1,4 @@
-"""Scene 9: everything once more, on one page to keep."""
+"""Scene 10: everything once more, on one page to keep."""
 
 from collections.abc import Sequence
 from math import exp

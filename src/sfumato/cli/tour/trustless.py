@@ -1,4 +1,4 @@
-"""Scene 7: nobody to trust. Each person randomises their own answer, and the crowd still adds up."""
+"""Scene 8: nobody to trust. Each person randomises their own answer, and the crowd still adds up."""
 
 from dataclasses import dataclass
 
@@ -37,7 +37,7 @@ class Collected:
 
 
 def play(stage: Stage, town: Town) -> Collected:
-    stage.scene(7, "Nobody to trust")
+    stage.scene(8, "Nobody to trust")
     values = [str(row[0]) for row in town.rows(VALUES)]
     answers = [str(row[0]) for row in town.rows(QUESTION)]
     protocol = local.protocol("auto", domain=values, epsilon=EPSILON)

@@ -109,9 +109,9 @@ def _canonical(name: str, column: Declared | None, physical: str) -> str:
         case Category(values=values) if isinstance(values[0], int):
             return _whole(name, physical, "BIGINT" if max(abs(int(value)) for value in values) <= LAST else "HUGEINT")
         case Category(values=values):
-            most = max(len(str(value).encode()) for value in values)
-            written = _text(name, physical, most)
-            return f"CASE WHEN strlen({written}) <= {most} THEN {written} END"
+            # Longer than any value that is listed: so it is none of them, cut or not, and no CASE is needed.
+            longer = max(len(str(value).encode()) for value in values) + 1
+            return _cut(_text(name, physical, longer), longer)
         case Int():
             return _clamped(name, physical)
         case Date() if physical == "DATE" or physical in MOMENTS:
@@ -272,12 +272,22 @@ def _valid_json(name: str, longest: int) -> str:
 
 def _short(written: str) -> str:
     """What is to become a number or a day: no such text is long, and to find out costs no more than to look."""
-    return f"CASE WHEN strlen({written}) <= {LONGEST_TEXT} THEN {written} END"
+    return f"CASE WHEN strlen({written}) <= {LONGEST_TEXT} THEN {_cut(written, LONGEST_TEXT)} END"
 
 
 def _no_longer(written: str, longest: int) -> str:
     """A text, or NULL for one that has more signs than that. Its bytes are counted first, which takes no time."""
+    cut = _cut(written, longest)
     return (
         f"CASE WHEN strlen({written}) > {4 * longest} THEN NULL "
-        f"WHEN strlen({written}) <= {longest} THEN {written} WHEN length({written}) <= {longest} THEN {written} END"
+        f"WHEN strlen({written}) <= {longest} THEN {cut} WHEN length({written}) <= {longest} THEN {cut} END"
     )
+
+
+def _cut(written: str, longest: int) -> str:
+    """A text that is no longer than that, as it is; of a longer one the beginning.
+
+    Where a file keeps each text once, in a dictionary, DuckDB works on all of it, whichever rows are meant: also on a
+    text that no row may show. So that one is cut there as well.
+    """
+    return f"substring({written}, 1, {longest})"

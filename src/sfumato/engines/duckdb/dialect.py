@@ -132,6 +132,10 @@ class DuckDBDialect:
     def edge(self, edges: Sequence[int], place: str) -> str:
         return f"list_extract([0, {', '.join(map(str, edges))}], {place} + 1)"
 
+    def element(self, numbers: Sequence[int], place: str) -> str:
+        # A place may be of 8 bits, or the last that 32 hold: the one after it fits 64.
+        return f"list_extract([{', '.join(map(str, numbers))}], TRY_CAST({place} AS BIGINT) + 1)"
+
     def quarters(self, steps: str, edges: Sequence[int]) -> str:  # noqa: ARG002 - the logarithm is exact enough
         return f"CAST(ceil(4 * log2(CAST(greatest(abs({steps}), 1) AS DOUBLE))) AS INTEGER)"
 
@@ -173,6 +177,13 @@ class DuckDBDialect:
 
     def order(self, values: Sequence[str]) -> str:
         return f"hash({', '.join(values)})"
+
+    def one_of(self, values: Sequence[str], many: str) -> str:
+        return f"(CAST(hash({', '.join(values)}) >> 1 AS BIGINT) % {many})"
+
+    def part_of(self, names: Sequence[str], parts: int) -> str:
+        named = " || '|' || ".join(names)
+        return f"(CAST('0x' || substring(md5({named}), 1, 8) AS BIGINT) % {parts})"
 
     def filter(self, condition: str) -> str:
         return condition  # the engine's settings keep filters out of the scan

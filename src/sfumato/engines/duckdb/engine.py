@@ -20,7 +20,7 @@ from sfumato.engines.duckdb.sources import describe, load
 from sfumato.engines.duckdb.watchdog import Watchdog
 from sfumato.engines.protocol import Query, RowsFound
 from sfumato.engines.sql.phrases import text
-from sfumato.engines.sql.sources import write_source
+from sfumato.engines.sql.sources import NOTHING_KEPT, Names, write_source
 from sfumato.engines.ticks import SHORTEST_NS
 from sfumato.engines.wordings import engine_failed, session_closed, session_of_another_process
 from sfumato.kernel.mechanisms.protocol import Numbers
@@ -113,10 +113,10 @@ class DuckDBEngine:
             return _fetch_all(self._run(sql))
 
     @contextmanager
-    def kept(self, source: Source, schema: Schema) -> Iterator[str | None]:
+    def kept(self, source: Source, schema: Schema, names: Names = NOTHING_KEPT) -> Iterator[str]:
         """A copy of the rows of a source, under a name that no other copy has, dropped at the end."""
         name = f"{KEPT}{next(self._kept)}"
-        rows = write_source(source, schema, self.dialect)
+        rows = write_source(source, schema, self.dialect, names)
         with self._one_at_a_time, self._one_state(commit=True), self._in_time():
             _fetch_all(self._run(f"CREATE TEMP TABLE {name} AS SELECT * FROM {rows} AS t"))
         try:
@@ -130,12 +130,14 @@ class DuckDBEngine:
 
     def _drop(self, name: str) -> None:
         with self._one_at_a_time, suppress(duckdb.Error):  # a closed connection has dropped it
+            self._watchdog.forget()
             self._connection.execute(f"DROP TABLE IF EXISTS {name}")
 
     @contextmanager
     def _one_state(self, *, begin: bool = True, commit: bool = False) -> Iterator[None]:
         self._check_state()
-        if self._begun:  # what a Ctrl-C has left open: whoever has the slot is alone here
+        self._watchdog.forget()  # what a Ctrl-C has left open: whoever has the slot is alone here
+        if self._begun:
             self._undo()
         this = object()
         try:
@@ -192,10 +194,12 @@ class DuckDBEngine:
     def close(self) -> None:
         self._closed = True
         self._connection.close()
+        self._watchdog.end()
         self._clean_up()
 
     def _execute(self, sql: str) -> None:
         with self._one_at_a_time:
+            self._watchdog.forget()
             self._connection.execute(sql).fetchall()
 
     def _set_limits(self, private: Path) -> None:

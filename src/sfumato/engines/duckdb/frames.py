@@ -56,6 +56,42 @@ def typed(frame: Any, names: Sequence[str], unit_id: str | None) -> object:
         raise unlike_any() from None
 
 
+def column_of(values: Any) -> Any:
+    """A column that is handed over by itself: a series or an array by its type, anything else cell by cell.
+
+    Claim: no cell decides how another is read. No library is asked which type the cells of a list have in common.
+    """
+    import pyarrow as pa  # noqa: PLC0415 - slow to load
+
+    module = type(values).__module__.partition(".")[0]
+    try:
+        if module == "pandas":
+            return _series(values.iloc[:, 0] if hasattr(values, "columns") else values, is_id=False)
+        if module == "polars":
+            return _polars_series(values.to_series() if hasattr(values, "columns") else values, is_id=False)
+        if isinstance(values, pa.Array | pa.ChunkedArray):
+            return _number(values) if values.type == pa.float16() else values
+        if hasattr(values, "__array__"):  # an array, or what says itself which one it is
+            return _numpy_column(np.asarray(values).ravel())
+        return texts_of(cell[0] if isinstance(cell, list | tuple) and len(cell) == 1 else cell for cell in values)
+    except SfumatoError:
+        raise
+    except Exception:  # noqa: BLE001 - other people's converters, whose messages may quote a value
+        raise unlike_any() from None
+
+
+def _numpy_column(cells: Any) -> Any:
+    import pyarrow as pa  # noqa: PLC0415 - slow to load
+
+    kind = cells.dtype.kind
+    if kind == "M":
+        return _moments(cells)
+    if kind in TYPED and cells.dtype.itemsize <= WIDEST:
+        wide = cells.astype(np.float64) if kind == "f" else cells
+        return _number(pa.array(wide, from_pandas=True))
+    return texts_of(cells)
+
+
 def unlike_any() -> DataUnreadable:
     return file_unreadable("the table", "its columns are of a kind DuckDB does not take")
 

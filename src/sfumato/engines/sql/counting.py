@@ -8,45 +8,44 @@ from collections.abc import Iterator, Sequence
 from typing import assert_never
 
 from sfumato.engines.sql.dialect import Dialect, column, integer
-from sfumato.engines.sql.expressions import LARGEST_INTEGER, Writer
-from sfumato.engines.sql.sources import ties, write_source
+from sfumato.engines.sql.expressions import LARGEST_INTEGER, Writer, position
+from sfumato.engines.sql.phrases import part_of_rows
+from sfumato.engines.sql.sources import NOTHING_KEPT, Names, ties, write_source
 from sfumato.plan.counting import Counted, Counting, SumInCell
+from sfumato.plan.expressions import LineOfCells, lines_of
 from sfumato.plan.lattice import LARGEST
 from sfumato.plan.nodes import (
-    Cells,
     CentredSum,
+    CountCut,
     CountDistinct,
     CountPeople,
     CountRows,
     CountValues,
-    Grid,
-    ListedKey,
     Magnitudes,
     OpenKey,
-    RangeKey,
     Sum,
 )
 from sfumato.plan.sources import derive
-from sfumato.schema.columns import plain_text
 from sfumato.schema.table import Schema
-from sfumato.schema.unit import Person, Row
+from sfumato.schema.unit import Person, Row, UpTo
 
 MOST_ADDED_UP = LARGEST_INTEGER // LARGEST - 1
 MOST_HUGE_ROWS = 1 << 32  # of so many values of any magnitude the sum fits 128 bits
+MOST_WEIGHED = 1 << 45  # people whose weights add up, with noise, in 64 bits
 
 
-def emit(counting: Counting, schema: Schema, dialect: Dialect) -> str:
+def emit(counting: Counting, schema: Schema, dialect: Dialect, names: Names = NOTHING_KEPT) -> str:
     """SQL in an engine's words: rows of values of open keys, the number of a group (and cell), and what is counted.
 
     Claim: adding or removing one unit moves the vector of everything counted by at most what `kernel.certify` derives.
     Proof: docs/proofs/contribution-bounding.md
     """
     writer = Writer(derive(counting.source, schema), dialect)
-    rows = f"FROM {write_source(counting.source, schema, dialect)} AS t"
+    rows = f"FROM {write_source(counting.source, schema, dialect, names)} AS t"
     match counting.unit:
-        case Row() if counting.kind == "distinct":
+        case Row() | UpTo() if counting.kind == "distinct":
             return _distinct_of_rows(counting, rows, writer)
-        case Row():
+        case Row() | UpTo():
             return _for_rows(counting, rows, writer)
         case Person() as person if counting.kind == "numbers":
             return _for_people(counting, person, rows, writer)
@@ -61,7 +60,7 @@ def _for_rows(counting: Counting, rows: str, writer: Writer) -> str:
     counted = list(enumerate(counting.counted))
     sums = ", ".join(f"{_plain(a, i, _slot(counting, i), writer.dialect)} AS m{i}" for i, a in counted)
     source = f"{rows}{_where(counting, writer)}"
-    grouping = counting.keys if counting.cells is None else (*counting.keys, counting.cells)
+    grouping = (*counting.keys, *_lines(counting))
     if not grouping:
         return f"SELECT 0 AS g, {sums}\nFROM (SELECT 1 AS one{values} {source}) AS s"
     named = [f"k{i}" for i in range(len(grouping))]
@@ -72,7 +71,7 @@ def _for_rows(counting: Counting, rows: str, writer: Writer) -> str:
     opened = "".join(f"k{i}, " for i in _opened(counting))
     held = "".join(f" AND k{i} IS NOT NULL" for i in _opened(counting))
     # Materialised, so that the test for declared keys runs once a group and not once a row.
-    number = f"SELECT {opened}{_group_number(grouping, named, writer.dialect)} AS g, {outputs} FROM grouped"
+    number = f"SELECT {opened}{_group_number(grouping, named, writer)} AS g, {outputs} FROM grouped"
     return (
         f"WITH grouped AS{writer.dialect.MATERIALIZED} (\n"
         f"  SELECT {keys}, {sums}{', COUNT(*) AS units' if units else ''}\n"
@@ -97,7 +96,7 @@ def _for_people(counting: Counting, unit: Person, rows: str, writer: Writer) -> 
     dialect, counted = writer.dialect, list(enumerate(counting.counted))
     kept = [part for i, a in counted for part in _parts(a, i, _slot(counting, i), dialect)]
     parts = ", ".join(["COUNT(*) AS n", *kept])
-    shares = ", ".join(f"COALESCE({dialect.sum_big(_share(a, i, dialect))}, 0) AS m{i}" for i, a in counted)
+    shares = ", ".join(f"COALESCE({dialect.sum_big(_share(counting, i, dialect))}, 0) AS m{i}" for i, _ in counted)
     groups, held = ", ".join(_names(counting)), " AND ".join(f"{name} IS NOT NULL" for name in _names(counting))
     steps = [
         f"rows AS (\n  SELECT {_person_columns(counting, unit, writer)}{_values(counting, writer)} "
@@ -105,8 +104,16 @@ def _for_people(counting: Counting, unit: Person, rows: str, writer: Writer) -> 
         f"pairs AS (\n  SELECT u, {groups}, {parts} FROM rows WHERE {held} GROUP BY u, {groups})",
         *_bounded(counting, "pairs", "*", dialect),
     ]
-    units = ", COUNT(*) AS units" if counting.open else ""
+    units = f", {_units(counting, dialect)} AS units" if counting.open else ""
     return "WITH " + ",\n".join(steps) + f"\nSELECT {groups}, {shares}{units} FROM bounded GROUP BY {groups}"
+
+
+def _units(counting: Counting, dialect: Dialect) -> str:
+    """The number of a group's people; with weights their sum, each by the number of that person's groups that count."""
+    if not counting.weights:
+        return "COUNT(*)"
+    weight = dialect.edge(counting.weights, f"least(held, {len(counting.weights)})")
+    return f"CASE WHEN COUNT(*) <= {MOST_WEIGHED} THEN {dialect.sum_big(weight)} END"
 
 
 def _bounded(counting: Counting, pairs: str, columns: str, dialect: Dialect) -> Iterator[str]:
@@ -115,9 +122,13 @@ def _bounded(counting: Counting, pairs: str, columns: str, dialect: Dialect) -> 
     Claim: the same for all countings of a plan. Needs: one row for each person and group, with all its rows in n.
     """
     caps, names = counting.caps, _names(counting)
-    if counting.open or counting.groups > caps.groups:
+    if _groups_bind(counting):
         order = ", ".join([dialect.order([dialect.as_text("u"), *names, str(counting.salt)]), *ties(names)])
-        yield f"ranked AS (\n  SELECT *, row_number() OVER (PARTITION BY u ORDER BY {order}) AS rank FROM {pairs})"
+        rank = f"row_number() OVER (PARTITION BY u ORDER BY {order}) AS rank"
+        cut = any(isinstance(counted, CountCut) for counted in counting.counted)
+        if counting.kind == "numbers" and (counting.weights or cut):  # in how many groups a person is
+            rank += ", COUNT(*) OVER (PARTITION BY u) AS held"
+        yield f"ranked AS (\n  SELECT *, {rank} FROM {pairs})"
         yield f"chosen AS (\n  SELECT * FROM ranked WHERE rank <= {caps.groups})"
         pairs = "chosen"
     most = _big(caps.rows_per_group, dialect)
@@ -131,59 +142,92 @@ def _bounded(counting: Counting, pairs: str, columns: str, dialect: Dialect) -> 
     yield f"bounded AS (\n  SELECT {columns}, {most} AS most\n  FROM {pairs})"
 
 
-def _in_lines(counting: Counting, unit: Person, rows: str, writer: Writer) -> str:
-    """Of each person and group so many cells as rows of it count, or so many different values, by their hashes.
+def _groups_bind(counting: Counting) -> bool:
+    return counting.open or counting.groups > counting.caps.groups
 
-    Where they have more rows in cells than count, each of k cells keeps the k-th part of these.
-    """
+
+def _in_lines(counting: Counting, unit: Person, rows: str, writer: Writer) -> str:
+    """Of each person and group so many rows in cells as count there, or so many different values, by their hashes."""
     names, caps, dialect = _names(counting), counting.caps, writer.dialect
     groups, held = ", ".join(names), " AND ".join(f"{name} IS NOT NULL" for name in names)
-    sums, added = ("", "") if counting.kind != "magnitudes" else (f", {dialect.sum_huge('v1')} AS s1", ", s1")
+    sums = _sums_in_cells(counting, dialect)
+    summed, added = "".join(f", {total} AS {name}" for name, total in sums), "".join(f", {name}" for name, _ in sums)
     steps = [
         f"rows AS (\n  SELECT {_person_columns(counting, unit, writer)}, {_cell(counting, writer)} AS c"
         f"{_values(counting, writer)} {rows}{_where(counting, writer)})",
-        f"pairs AS (\n  SELECT u, {groups}, c, COUNT(*) AS n{sums} FROM rows WHERE {held} GROUP BY u, {groups}, c)",
+        f"pairs AS (\n  SELECT u, {groups}, c, COUNT(*) AS n{summed} FROM rows WHERE {held} GROUP BY u, {groups}, c)",
     ]
     kept, most = "pairs WHERE c IS NOT NULL", _big(caps.rows_per_group, dialect)
-    if counting.open or counting.groups > caps.groups or not caps.always:
+    if _groups_bind(counting) or not caps.always:
         steps.append(f"whole AS (\n  SELECT u, {groups}, SUM(n) AS n FROM pairs GROUP BY u, {groups})")
         steps += _bounded(counting, "whole", f"u, {groups}", dialect)
         both = " AND ".join(f"pairs.{name} = bounded.{name}" for name in ["u", *names])
-        listed = ", ".join(f"pairs.{name}" for name in ["u", *names, "c", "n", *(["s1"] if sums else [])])
+        listed = ", ".join(f"pairs.{name}" for name in ["u", *names, "c", "n", *(name for name, _ in sums)])
         steps.append(f"kept AS (\n  SELECT {listed}, most FROM pairs JOIN bounded ON {both} WHERE pairs.c IS NOT NULL)")
         kept, most = "kept", "most"
-    order = ", ".join([dialect.order([dialect.as_text("u"), *names, "c", str(counting.salt)]), *ties(["c"])])
-    steps.append(
-        f"lines AS (\n  SELECT {groups}, c, n{added}, {most} AS most, row_number() OVER (PARTITION BY u, {groups} "
-        f"ORDER BY {order}) AS place, SUM(n) OVER line AS total, COUNT(*) OVER line AS many\n"
-        f"  FROM {kept} WINDOW line AS (PARTITION BY u, {groups}))"
-    )
+    own = f"PARTITION BY u, {groups}"
     if counting.kind == "distinct":
+        order = ", ".join([dialect.order([dialect.as_text("u"), *names, "c", str(counting.salt)]), *ties(["c"])])
+        place = f"row_number() OVER ({own} ORDER BY {order}) AS place"
+        steps.append(f"lines AS (\n  SELECT {groups}, c, {most} AS most, {place} FROM {kept})")
         chosen = f"SELECT DISTINCT {groups}, c FROM lines WHERE place <= most"
         return "WITH " + ",\n".join(steps) + f"\nSELECT {groups}, COUNT(*) AS m0 FROM ({chosen}) AS s GROUP BY {groups}"
-    share = f"least(n, {dialect.quotient('most', 'least(many, most)')})"
-    steps.append(
-        f"counted AS (\n  SELECT {groups}, c{added}, CASE WHEN total > most THEN {share} ELSE n END AS most\n"
-        f"  FROM lines WHERE place <= most)"
-    )
-    outputs = "SUM(most) AS m0" + (f", {dialect.sum_huge(_within(counting, dialect))} AS m1" if sums else "")
+    upto = dialect.whole(f"SUM(n) OVER ({own} ORDER BY c ROWS UNBOUNDED PRECEDING)")
+    total = dialect.whole(f"SUM(n) OVER ({own})")
+    start = dialect.one_of([dialect.as_text("u"), *names, str(counting.salt)], "total")
+    steps += [
+        f"lines AS (\n  SELECT u, {groups}, c, n{added}, {most} AS most, {upto} AS upto, {total} AS total\n"
+        f"  FROM {kept})",
+        f"begun AS (\n  SELECT *, CASE WHEN total > most THEN {start} END AS start FROM lines)",
+        f"counted AS (\n  SELECT {groups}, c, n{added}, {_thinned(dialect)} AS most FROM begun)",
+    ]
+    outputs = ", ".join(f"{total} AS m{i}" for i, total in enumerate(_counted_in_cells(counting, dialect)))
     opened = "".join(f"{name}, " for name in names[:-1])
     return (
         "WITH " + ",\n".join(steps) + f"\nSELECT {opened}g * {counting.size} + c AS g, {outputs} FROM counted "
-        f"GROUP BY {groups}, c"
+        f"WHERE most > 0 GROUP BY {groups}, c"
     )
 
 
-def _within(counting: Counting, dialect: Dialect) -> str:
-    """A person's sum in a cell of magnitudes, no more than so many values of its edge."""
-    if not isinstance(counting.cells, Magnitudes):
-        raise TypeError("only cells of magnitudes have edges")
-    # Of 128 bits: max_rows times the largest edge does not fit 64.
-    edges = counting.cells.edges
-    edge = f"CAST({dialect.edge(edges, f'abs(c - {len(edges)})')} AS {dialect.HUGE})"
-    return (
-        f"CASE WHEN s1 > most * {edge} THEN most * {edge} WHEN s1 < -(most * {edge}) THEN -(most * {edge}) ELSE s1 END"
-    )
+def _thinned(dialect: Dialect) -> str:
+    """How many rows of a cell count, of a person who has `total` rows in cells of a group, where `most` may count.
+
+    Along the cells every (total/most)-th row is taken, from a row on that the person's own hash tells.
+    Claim: no more than the cell has, and of all cells together `most` exactly, where there are more.
+    Proof: docs/proofs/contribution-bounding.md, "Cells".
+    """
+    to, before = (part_of_rows(rows, dialect) for rows in ("upto", "(upto - n)"))
+    return f"CASE WHEN total > most THEN {to} - {before} ELSE n END"
+
+
+def _sums_in_cells(counting: Counting, dialect: Dialect) -> list[tuple[str, str]]:
+    """What is added up of a person's rows in a cell, by its name."""
+    if counting.kind == "magnitudes":
+        return [("s1", dialect.sum_huge("v1"))]
+    return [(f"s{i}", dialect.sum_big(f"v{i}")) for i, each in enumerate(counting.counted) if isinstance(each, Sum)]
+
+
+def _counted_in_cells(counting: Counting, dialect: Dialect) -> list[str]:
+    """What `most` rows of a person make of a cell, for everything that is counted."""
+    match counting.kind:
+        case "sums":
+            shares = (_share(counting, i, dialect) for i in range(len(counting.counted)))
+            return [f"COALESCE({dialect.sum_big(share)}, 0)" for share in shares]
+        case "magnitudes":
+            return ["SUM(most)", dialect.sum_huge(_part_of_sum("s1", "n", dialect))]
+        case _:
+            return ["SUM(most)"]
+
+
+def _lines(counting: Counting) -> tuple[LineOfCells | Magnitudes, ...]:
+    """The lines of cells, each one more key."""
+    match counting.cells:
+        case None:
+            return ()
+        case Magnitudes():
+            return (counting.cells,)
+        case _:
+            return lines_of(counting.cells)
 
 
 def _names(counting: Counting) -> list[str]:
@@ -192,7 +236,7 @@ def _names(counting: Counting) -> list[str]:
 
 
 def _group_columns(counting: Counting, writer: Writer) -> str:
-    number = _group_number(counting.keys, [_grouped_by(key, writer) for key in counting.keys], writer.dialect)
+    number = _group_number(counting.keys, [_grouped_by(key, writer) for key in counting.keys], writer)
     opened = [f"{_grouped_by(counting.keys[i], writer)} AS k{i}" for i in _opened(counting)]
     return ", ".join([*opened, f"{number} AS g"])
 
@@ -203,8 +247,13 @@ def _person_columns(counting: Counting, unit: Person, writer: Writer) -> str:
 
 def _cell(counting: Counting, writer: Writer) -> str:
     """What a person's rows of a group are told apart by: the number of a cell, or a value that is counted once."""
-    if counting.cells is not None:
-        return _position(counting.cells, _grouped_by(counting.cells, writer), writer.dialect)
+    match counting.cells:
+        case Magnitudes():
+            return writer.magnitude(counting.cells)
+        case None:
+            pass
+        case _:
+            return writer.place(counting.cells)
     match counting.counted:
         case (CountDistinct(value=value),):
             return writer.value(value)
@@ -258,24 +307,27 @@ def _plain(counted: Counted, i: int, slot: int, dialect: Dialect) -> str:
         case CountValues():
             return f"COUNT(v{slot})"
         case Sum():
-            return _total(f"v{i}", dialect)
+            return _total(f"v{i}", "*", dialect)
         case CentredSum(lattice=lattice):
-            return f"{_total(f'v{i}', dialect)} - {dialect.huge(lattice.centre)} * COUNT(v{i})"
+            return f"{_total(f'v{i}', f'v{i}', dialect)} - {dialect.huge(lattice.centre)} * COUNT(v{i})"
         case SumInCell():
             return f"CASE WHEN COUNT(*) <= {MOST_HUGE_ROWS} THEN COALESCE({dialect.sum_huge(f'v{i}')}, 0) END"
         case _:
             raise ValueError(f"no SQL for {type(counted).__name__} here")
 
 
-def _total(value: str, dialect: Dialect) -> str:
-    """The sum of values on a lattice, in 64 bits; of so many that it might not fit there is none, and no answer."""
-    return f"CASE WHEN COUNT(*) <= {MOST_ADDED_UP} THEN COALESCE({dialect.total(value)}, 0) END"
+def _total(value: str, counted: str, dialect: Dialect) -> str:
+    """The sum of values on a lattice, in 64 bits; of so many that it might not fit there is none, and no answer.
+
+    Needs: what is counted are all rows, or those that have a value.
+    """
+    return f"CASE WHEN COUNT({counted}) <= {MOST_ADDED_UP} THEN COALESCE({dialect.total(value)}, 0) END"
 
 
 def _parts(counted: Counted, i: int, slot: int, dialect: Dialect) -> list[str]:
     """What is kept of one person in one group."""
     match counted:
-        case CountRows() | CountPeople():
+        case CountRows() | CountPeople() | CountCut():
             return []
         case CountValues():
             return [f"COUNT(v{slot}) AS c{i}"]
@@ -288,13 +340,16 @@ def _parts(counted: Counted, i: int, slot: int, dialect: Dialect) -> list[str]:
             raise ValueError(f"no SQL for {type(counted).__name__} here")
 
 
-def _share(counted: Counted, i: int, dialect: Dialect) -> str:
+def _share(counting: Counting, i: int, dialect: Dialect) -> str:
     """One person's contribution to one group, bounded by `most` rows."""
-    match counted:
+    match counting.counted[i]:
         case CountRows():
             return "CASE WHEN n > most THEN most ELSE n END"
         case CountPeople():
             return "1"
+        case CountCut():
+            elsewhere = f" OR held > {counting.caps.groups}" if _groups_bind(counting) else ""
+            return f"CASE WHEN n > most{elsewhere} THEN 1 ELSE 0 END"
         case CountValues():
             return f"CASE WHEN c{i} > most THEN most ELSE c{i} END"
         case Sum(lattice=lattice):
@@ -304,50 +359,39 @@ def _share(counted: Counted, i: int, dialect: Dialect) -> str:
                 f"WHEN s{i} < most * {low} THEN most * {low} ELSE s{i} END"
             )
         case CentredSum():
-            # s * most / c, towards 0, as two quotients of the sign of s: no step needs more than 64 bits.
-            whole, rest = dialect.quotient(f"s{i}", f"c{i}"), dialect.quotient(f"(s{i} % c{i} * most)", f"c{i}")
-            return f"CASE WHEN c{i} > most THEN {whole} * most + {rest} ELSE s{i} END"
-        case _:
-            raise ValueError(f"no SQL for {type(counted).__name__} here")
+            return _part_of_sum(f"s{i}", f"c{i}", dialect)
+        case other:
+            raise ValueError(f"no SQL for {type(other).__name__} here")
 
 
-def _group_number(keys: Sequence[Cells | OpenKey | Magnitudes], columns: list[str], dialect: Dialect) -> str:
+def _part_of_sum(total: str, count: str, dialect: Dialect) -> str:
+    """What `most` of so many values add up to, if each is their mean, towards 0: total * most / count.
+
+    As two quotients of the sign of the total: no step needs more bits than the total, or 64.
+    """
+    whole, rest = dialect.quotient(total, count), dialect.quotient(f"({total} % {count} * most)", count)
+    return f"CASE WHEN {count} > most THEN {whole} * most + {rest} ELSE {total} END"
+
+
+def _group_number(keys: Sequence[LineOfCells | OpenKey | Magnitudes], columns: list[str], writer: Writer) -> str:
     """The number of a row's group in the order of the declared keys; NULL when a key is not declared."""
     number = "0"
     for key, written in zip(keys, columns, strict=True):
         if isinstance(key, OpenKey):
             continue
-        position = _position(key, written, dialect)
-        number = position if number == "0" else f"({number} * {key.size} + {position})"
+        place = written if isinstance(key, Magnitudes) else position(key, written, writer.dialect)
+        number = place if number == "0" else f"({number} * {key.size} + {place})"
     return number
 
 
-def _grouped_by(key: Cells | OpenKey | Magnitudes, writer: Writer) -> str:
+def _grouped_by(key: LineOfCells | OpenKey | Magnitudes, writer: Writer) -> str:
     match key:
-        case Grid():
-            return writer.cell(key)
         case Magnitudes():
             return writer.magnitude(key)
         case OpenKey(expression=expression):
             return writer.discovered(expression)
         case _:
-            return writer.key(key)
-
-
-def _position(key: Cells | Magnitudes, written: str, dialect: Dialect) -> str:
-    match key:
-        case Grid(size=size):
-            return f"CASE WHEN {written} < {size} THEN {written} WHEN {written} >= {size} THEN {size - 1} END"
-        case Magnitudes():
-            return written
-        case RangeKey(lower=lower, upper=upper):
-            low, high = integer(lower), integer(upper)
-            position = dialect.small(f"{dialect.whole(written)} - {low}")
-            return f"CASE WHEN {written} BETWEEN {low} AND {high} THEN {position} END"
-        case ListedKey(values=values):
-            return dialect.position(written, [plain_text(value) for value in values])
-        case _:
-            assert_never(key)
+            return writer.line(key)
 
 
 def _big(value: int, dialect: Dialect) -> str:

@@ -52,7 +52,7 @@ class Dialect(Protocol):
         """A whole number of any width in 64 bits."""
 
     def small(self, number: str) -> str:
-        """A whole number, or a real that is one, in 32 bits."""
+        """A whole number in 32 bits; a real rounded to one, halves to even, NULL where it does not fit."""
 
     def to_huge(self, real: str) -> str:
         """A real that is whole, exactly, in 128 bits."""
@@ -98,7 +98,7 @@ class Dialect(Protocol):
 
     # ---- whole numbers
     def quotient(self, number: str, divisor: str) -> str:
-        """Towards 0; the divisor is never 0."""
+        """Towards 0, of 64 or 128 bits; the divisor is never 0."""
 
     def total(self, values: str) -> str:
         """The sum of numbers on a lattice, in 64 bits; of more of them than fit, any number."""
@@ -111,6 +111,9 @@ class Dialect(Protocol):
 
     def edge(self, edges: Sequence[int], place: str) -> str:
         """0 at place 0, the first edge at place 1, and so on."""
+
+    def element(self, numbers: Sequence[int], place: str) -> str:
+        """The whole number at a place of 32 bits, the first is 0; NULL where the place is, or is beyond the last."""
 
     def quarters(self, steps: str, edges: Sequence[int]) -> str:
         """How many quarters of an octave a size is above one step, rounded up: the first edge that is no smaller."""
@@ -146,6 +149,16 @@ class Dialect(Protocol):
         """What a person's groups, values or rows are chosen by: the smallest come first.
 
         Any function of the values will do, as long as it is of them alone: no other row, no place of a row, no draw.
+        """
+
+    def one_of(self, values: Sequence[str], many: str) -> str:
+        """A whole number from 0 up to `many`, which is above 0, without it: as `order`, of the values alone."""
+        ...
+
+    def part_of(self, names: Sequence[str], parts: int) -> str:
+        """A whole number below `parts`, the same in every engine; NULL where one of the texts is.
+
+        The first 32 bits of MD5 of the texts, one after the other with | between them, modulo `parts`.
         """
 
     def filter(self, condition: str) -> str:

@@ -10,27 +10,38 @@ from sfumato.plan.expressions import (
     Arithmetic,
     Call,
     Case,
+    Cells,
     Column,
     Comparison,
     Condition,
     Day,
     Expression,
+    Grid,
     IsNull,
+    Key,
+    LineOfCells,
+    ListedKey,
     Matches,
     Negative,
     Not,
     Number,
     OneOf,
+    Pick,
+    RangeKey,
     String,
+    UnitPart,
+    lines_of,
 )
 from sfumato.plan.functions import FUNCTIONS, Kind, Takes
 from sfumato.plan.kinds import kind_of, may_be_nan
 from sfumato.plan.lattice import Lattice
-from sfumato.plan.nodes import Grid, Key, ListedKey, Magnitudes
-from sfumato.schema.columns import Float
+from sfumato.plan.nodes import Magnitudes
+from sfumato.schema.columns import Float, plain_text
 from sfumato.schema.table import Schema
+from sfumato.schema.unit import Person
 
 LARGEST_INTEGER = 1 << 63
+FINEST = 2.0**20  # of reals in the name of a row
 
 
 class Writer:
@@ -71,7 +82,7 @@ class Writer:
         reach = self.dialect.double(float((lattice.upper - lattice.lower) * lattice.step / 2))
         end = f"CASE WHEN {real} < {low} THEN {low} WHEN {real} <= {self.dialect.INFINITY} THEN {high} END"
         clamped = f"CASE WHEN {self.dialect.distance(real, middle)} > {reach} THEN {end} ELSE {real} END"
-        return self.dialect.to_big(self.dialect.scaled(clamped, 2.0**-lattice.exponent))
+        return self.dialect.small(self.dialect.scaled(clamped, 2.0**-lattice.exponent))
 
     def cell(self, grid: Grid) -> str:
         """The number of a row's cell; beyond an end that end's cell, NULL for NULL and NaN.
@@ -132,6 +143,18 @@ class Writer:
         above = self.dialect.arithmetic("-", self._as(node, "number"), offset)
         return self.dialect.to_big(self.dialect.half_away(self.dialect.arithmetic("/", above, unit)))
 
+    def line(self, line: LineOfCells) -> str:
+        """What rows are grouped by, in which `position` finds the number of a cell."""
+        return self.cell(line) if isinstance(line, Grid) else self.key(line)
+
+    def place(self, cells: Cells) -> str:
+        """The number of a row's cell; NULL where it is in none."""
+        first, *others = lines_of(cells)
+        number = position(first, self.line(first), self.dialect)
+        for line in others:
+            number = f"({number} * {line.size} + {position(line, self.line(line), self.dialect)})"
+        return number
+
     def condition(self, node: Condition) -> str:
         match node:
             case Comparison(operator=operator, left=left, right=right):
@@ -177,8 +200,28 @@ class Writer:
                 whens = [f"WHEN {self.condition(when)} THEN {self._as(then, kind)}" for when, then in branches]
                 last = [] if otherwise is None else [f"ELSE {self._as(otherwise, kind)}"]
                 return f"CASE {' '.join(whens + last)} END"
+            case Pick(cells=cells, numbers=numbers, missing=missing):
+                if isinstance(cells, Grid):  # the number after the last cell stands for the last one
+                    found = self.dialect.element((*numbers, numbers[-1]), self.cell(cells))
+                else:
+                    found = self.dialect.element(numbers, self.place(cells))
+                return found if missing is None else f"COALESCE({found}, {integer(missing)})"
+            case UnitPart(salt=salt, parts=parts):
+                return self.dialect.part_of([self.dialect.text(str(salt)), *self._named()], parts)
             case _:
                 assert_never(node)
+
+    def _named(self) -> list[str]:
+        """Texts that name a row's unit: its id, or all the row's columns, each with a mark where it is NULL."""
+        if isinstance(self._schema.unit, Person):
+            return [self.dialect.as_text(column(self._schema.unit.id, self.dialect))]
+        texts = []
+        for name in self._schema.visible:
+            written = self._written(Column(name))
+            if self.is_real(Column(name)):  # engines write them otherwise
+                written = self.dialect.to_big(self.dialect.scaled(written, FINEST))
+            texts.append(f"COALESCE({self.dialect.as_text(written)}, {self.dialect.text('')})")
+        return texts
 
     def _argument(self, node: Expression, takes: Takes, kind: Kind) -> str:
         match takes:
@@ -213,3 +256,18 @@ class Writer:
                 return kind_of(node, self._schema) == "number"
             case _:
                 return False
+
+
+def position(line: LineOfCells, written: str, dialect: Dialect) -> str:
+    """The number of a cell on its line, given what rows are grouped by; NULL where it is in none."""
+    match line:
+        case Grid(size=size):
+            return f"CASE WHEN {written} < {size} THEN {written} WHEN {written} >= {size} THEN {size - 1} END"
+        case RangeKey(lower=lower, upper=upper):
+            low, high = integer(lower), integer(upper)
+            place = dialect.small(f"{dialect.whole(written)} - {low}")
+            return f"CASE WHEN {written} BETWEEN {low} AND {high} THEN {place} END"
+        case ListedKey(values=values):
+            return dialect.position(written, [plain_text(value) for value in values])
+        case _:
+            assert_never(line)

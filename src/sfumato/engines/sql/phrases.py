@@ -12,6 +12,7 @@ from sfumato.plan.expressions import MatchKind
 from sfumato.plan.functions import FunctionName
 
 Phrase = Callable[..., str]
+LOWER = 1 << 16  # so many values have the lower bits of a number that is multiplied in two parts
 
 
 def quoted(name: str) -> str:
@@ -22,6 +23,16 @@ def quoted(name: str) -> str:
 def text(string: str) -> str:
     """A text as the standard writes it."""
     return "'" + string.replace("'", "''") + "'"
+
+
+def part_of_rows(rows: str, dialect: Dialect) -> str:
+    """The whole part of (most * rows + start) / total, where rows <= total and start < total.
+
+    As two quotients, of the upper bits of rows and of the rest: fits 64 bits with most < 2^30 and fewer than 2^46 rows.
+    """
+    upper = f"(most * {dialect.quotient(rows, str(LOWER))})"
+    rest = f"({upper} % total * {LOWER} + most * ({rows} % {LOWER}) + start)"
+    return f"({dialect.quotient(upper, 'total')} * {LOWER} + {dialect.quotient(rest, 'total')})"
 
 
 def _round(dialect: Dialect, value: str, digits: str) -> str:

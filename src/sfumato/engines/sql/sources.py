@@ -1,22 +1,37 @@
 """Where rows come from, as SQL: the unit id goes along under its own name, and nothing fails on any row."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import assert_never
 
 from sfumato.engines.sql.dialect import Dialect, column, integer
 from sfumato.engines.sql.expressions import Writer
 from sfumato.errors import plan_refused
-from sfumato.plan.expressions import Column, Condition
-from sfumato.plan.sources import Computed, Folded, Lookup, OnUnit, PerUnit, Rows, Source, Taken, derive, one_row_each
+from sfumato.plan.expressions import Column, Pick, UnitPart
+from sfumato.plan.sources import (
+    Computed,
+    Folded,
+    Kept,
+    Lookup,
+    OnUnit,
+    PerUnit,
+    Rows,
+    Source,
+    Taken,
+    derive,
+    one_row_each,
+)
 from sfumato.schema.columns import Float, Identifier, Int
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person
 
 RANK = "sfumato_rank"
+Names = Mapping[Kept, str]
+NOTHING_KEPT: Names = MappingProxyType({})
 
 
-def write_source(source: Source, schema: Schema, dialect: Dialect) -> str:
-    """What stands between FROM and AS t."""
+def write_source(source: Source, schema: Schema, dialect: Dialect, names: Names = NOTHING_KEPT) -> str:
+    """What stands between FROM and AS t; `names` are those of sources that the engine has kept."""
     match source:
         case str():
             return dialect.quoted(source)
@@ -25,22 +40,29 @@ def write_source(source: Source, schema: Schema, dialect: Dialect) -> str:
             columns = _unit_id(schema, dialect)
             columns += [f"{_computed(each, writer)} AS {dialect.quoted(each.name)}" for each in computed]
             kept = "" if where is None else f" WHERE {dialect.filter(writer.condition(where))}"
-            return f"(SELECT {', '.join(columns)} FROM {write_source(inner, schema, dialect)} AS t{kept})"
+            return f"(SELECT {', '.join(columns)} FROM {write_source(inner, schema, dialect, names)} AS t{kept})"
         case Lookup(source=inner, table=table, column=left, columns=taken, inner=only_matched):
             columns = [*_unit_id(schema, dialect), *_all_of(inner, schema, dialect), *_taken(taken, dialect)]
             key = dialect.quoted(schema.lookups[table].key)
             on = f"{column(left, dialect)} = other.{key}"
-            sides = write_source(inner, schema, dialect), _one_row_a_key(table, schema, taken, dialect)
+            sides = write_source(inner, schema, dialect, names), _one_row_a_key(table, schema, taken, dialect)
             return f"(SELECT {', '.join(columns)} FROM {_pair(*sides, on, only_matched, key)})"
-        case PerUnit(source=inner, where=where, columns=folded):
-            rows, writer = write_source(inner, schema, dialect), Writer(derive(inner, schema), dialect)
-            return _per_unit(rows, where, folded, writer, _person(schema))
+        case PerUnit(source=inner):
+            rows, writer = write_source(inner, schema, dialect, names), Writer(derive(inner, schema), dialect)
+            return _per_unit(rows, source, writer, _person(schema))
         case OnUnit(left=inner, right=right, columns=taken, inner=only_matched):
             columns = [*_unit_id(schema, dialect), *_all_of(inner, schema, dialect), *_taken(taken, dialect)]
             key = dialect.quoted(_person(schema).id)
-            write = write_source if one_row_each(inner) or one_row_each(right) else _limited
-            sides = write(inner, schema, dialect), write(right, schema, dialect)
+            if one_row_each(inner) or one_row_each(right):
+                sides = write_source(inner, schema, dialect, names), write_source(right, schema, dialect, names)
+            else:
+                sides = (
+                    _limited(inner, source.left_rows, schema, dialect, names),
+                    _limited(right, source.right_rows, schema, dialect, names),
+                )
             return f"(SELECT {', '.join(columns)} FROM {_pair(*sides, f't.{key} = other.{key}', only_matched, key)})"
+        case Kept(source=inner):
+            return dialect.quoted(names[source]) if source in names else write_source(inner, schema, dialect, names)
         case _:
             assert_never(source)
 
@@ -69,14 +91,14 @@ def _one_row_a_key(table: str, schema: Schema, taken: tuple[Taken, ...], dialect
     return f"(SELECT {named}{columns} FROM {dialect.quoted(table)} AS l WHERE {named} IS NOT NULL GROUP BY {named})"
 
 
-def _limited(source: Source, schema: Schema, dialect: Dialect) -> str:
-    """A side of a join on the unit: of each person at most max_rows rows, those whose hashes are smallest.
+def _limited(source: Source, rows: int, schema: Schema, dialect: Dialect, names: Names) -> str:
+    """A side of a join on the unit: of each person at most so many rows, those whose hashes are smallest.
 
     Which ones depends on that person's rows alone; rows that tie are equal. Only rows of people who have more are
     sorted: to sort all takes longer than the join.
     """
     person, visible = _person(schema), derive(source, schema).visible
-    unit, most = column(person.id, dialect), integer(person.max_rows)
+    unit, most = column(person.id, dialect), integer(rows)
     columns = [column(name, dialect) for name in visible]
     chosen = ", ".join([dialect.order([dialect.as_text(unit), *columns]), *ties(columns)])
     rank = dialect.quoted(_unlike((person.id, *visible)))
@@ -84,7 +106,7 @@ def _limited(source: Source, schema: Schema, dialect: Dialect) -> str:
     counted = f"side AS t JOIN counts ON {unit} = counts.u"
     numbered = f"row_number() OVER (PARTITION BY {unit} ORDER BY {chosen}) AS {rank}"
     return (
-        f"(WITH side AS{dialect.MATERIALIZED} (SELECT {shown} FROM {write_source(source, schema, dialect)} AS t "
+        f"(WITH side AS{dialect.MATERIALIZED} (SELECT {shown} FROM {write_source(source, schema, dialect, names)} AS t "
         f"WHERE {unit} IS NOT NULL), "
         f"counts AS (SELECT {unit} AS u, COUNT(*) AS n FROM side AS t GROUP BY {unit}) "
         f"SELECT {shown} FROM {counted} WHERE counts.n <= {most} UNION ALL SELECT {shown} FROM "
@@ -132,6 +154,8 @@ def _computed(each: Computed, writer: Writer) -> str:
     match each.value, each.declared:
         case Column(name=name), _:
             return column(name, writer.dialect)
+        case Pick() | UnitPart() as value, Int():
+            return writer.value(value)
         case value, Int():
             written = writer.value(value)
             return writer.dialect.to_big(written) if writer.is_real(value) else writer.dialect.whole(written)
@@ -141,12 +165,15 @@ def _computed(each: Computed, writer: Writer) -> str:
             return writer.value(each.value)
 
 
-def _per_unit(rows: str, where: Condition | None, folded: tuple[Folded, ...], writer: Writer, person: Person) -> str:
+def _per_unit(rows: str, fold: PerUnit, writer: Writer, person: Person) -> str:
     dialect, person_id = writer.dialect, column(person.id, writer.dialect)
-    kept = f"{person_id} IS NOT NULL" + ("" if where is None else f" AND {dialect.filter(writer.condition(where))}")
-    values = "".join(f", {_folded_value(each, writer)} AS v{i}" for i, each in enumerate(folded))
+    kept = f"{person_id} IS NOT NULL"
+    if fold.where is not None:
+        kept += f" AND {dialect.filter(writer.condition(fold.where))}"
+    folded = list(enumerate(fold.columns))
+    values = "".join(f", {_folded_value(each, writer)} AS v{i}" for i, each in folded)
     folds = "".join(
-        f", {_fold(each, f'v{i}', person, dialect)} AS {dialect.quoted(each.name)}" for i, each in enumerate(folded)
+        f", {_fold(each, f'v{i}', fold.rows, dialect)} AS {dialect.quoted(each.name)}" for i, each in folded
     )
     inner = f"SELECT {person_id} AS u{values} FROM {rows} AS t WHERE {kept}"
     return f"(SELECT u AS {dialect.quoted(person.id)}{folds} FROM ({inner}) AS s GROUP BY u)"
@@ -156,16 +183,16 @@ def _folded_value(each: Folded, writer: Writer) -> str:
     return writer.value(each.value) if each.how == "count" else writer.on_lattice(each.value, each.lattice)
 
 
-def _fold(each: Folded, value: str, person: Person, dialect: Dialect) -> str:
+def _fold(each: Folded, value: str, rows: int, dialect: Dialect) -> str:
     """Whole numbers until the last step, so that the order of rows does not matter."""
     lattice = each.lattice
     is_whole, step, total = lattice.exponent == 0, float(lattice.step), dialect.sum_big(value)
     match each.how:
         case "count":
-            return f"LEAST(COUNT({value}), {integer(person.max_rows)})"
+            return f"LEAST(COUNT({value}), {integer(rows)})"
         case "sum":
             ends = min(lattice.lower, 0), max(lattice.upper, 0)
-            low, high = (dialect.huge(person.max_rows * end) for end in ends)
+            low, high = (dialect.huge(rows * end) for end in ends)
             clamped = f"LEAST(GREATEST({total}, {low}), {high})"  # these two pass over NULL
             bounded = f"CAST(CASE WHEN COUNT({value}) > 0 THEN {clamped} END AS {dialect.BIG})"
             return bounded if is_whole else dialect.scaled(f"CAST({bounded} AS {dialect.DOUBLE})", step)

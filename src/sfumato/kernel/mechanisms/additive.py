@@ -8,10 +8,13 @@ from math import isqrt
 from sfumato.errors import plan_refused
 from sfumato.kernel.cost import Currency, rho_of_pure
 from sfumato.kernel.entropy import Entropy
-from sfumato.kernel.mechanisms.protocol import Added, CellCounts, Event, Numbers, Released
+from sfumato.kernel.mechanisms.protocol import Added, CellCounts, CellSums, Event, Released
 from sfumato.kernel.mechanisms.running import Strategy
 from sfumato.kernel.samplers import Integers, discrete_gaussian, discrete_laplace, gaussian_pieces, laplace_pieces
 from sfumato.schema.allow import Family
+
+# The samplers reckon with a scale and with twice a variance as doubles, and divide by them: up to here with all digits.
+MOST_SCALE, MOST_VARIANCE = 1 << 900, 1 << 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +30,8 @@ class DiscreteLaplace:
     def __post_init__(self) -> None:
         if self.scale <= 0:
             raise ValueError("the scale of a discrete Laplace law is positive")
+        if self.scale > MOST_SCALE:
+            raise plan_refused("its noise is so large that no double tells its scale")
 
     @classmethod
     def for_epsilon(cls, epsilon: Fraction, l1: int) -> "DiscreteLaplace":
@@ -60,6 +65,8 @@ class DiscreteGaussian:
     def __post_init__(self) -> None:
         if self.variance <= 0:
             raise ValueError("the variance of a discrete Gaussian law is positive")
+        if self.variance > MOST_VARIANCE:
+            raise plan_refused("its noise is so large that no double tells its variance")
 
     @classmethod
     def for_rho(cls, rho: Fraction, *, l2_squared: int) -> "DiscreteGaussian":
@@ -90,7 +97,7 @@ Law = DiscreteLaplace | DiscreteGaussian
 
 @dataclass(frozen=True, slots=True)
 class Additive:
-    """Adds independent noise of one law to the number of every group, or to each of the counts of its cells.
+    """Adds independent noise of one law to the number of every group, or to each of the counts, or sums, of its cells.
 
     Of running totals the counts are first added up by a `strategy`; l1 and l2_squared are of its answers.
     Claim: costs what the law does, for all groups together, when one unit moves all their integers by at most l1 in L1
@@ -102,10 +109,13 @@ class Additive:
     l2_squared: int
     cells: int | None = None  # of each group; None: it has one number
     strategy: Strategy | None = None
+    sums: bool = False  # in the cells, in place of counts
 
     def __post_init__(self) -> None:
         if self.strategy is not None and self.strategy.size != self.cells:
             raise ValueError("a strategy adds up all cells of a group")
+        if self.sums and (self.cells is None or self.strategy is not None):
+            raise ValueError("sums in cells have cells, and are not added up again")
 
     @classmethod
     def for_share(
@@ -116,6 +126,8 @@ class Additive:
         l2_squared: int,
         cells: int | None = None,
         strategy: Strategy | None = None,
+        *,
+        sums: bool = False,
     ) -> "Additive":
         """Laplace noise that costs so much ε, or Gaussian noise that costs so much ρ."""
         law: Law
@@ -123,7 +135,7 @@ class Additive:
             law = DiscreteLaplace.for_epsilon(share, l1)
         else:
             law = DiscreteGaussian.for_rho(share, l2_squared=l2_squared)
-        return cls(law, l1, l2_squared, cells, strategy)
+        return cls(law, l1, l2_squared, cells, strategy, sums)
 
     @property
     def family(self) -> Family:
@@ -139,7 +151,7 @@ class Additive:
         if self.cells is None:
             if type(entry) is not int:
                 raise plan_refused("the engine answered with something else than whole numbers")
-        elif not isinstance(entry, CellCounts) or not entry.fit(self.cells):
+        elif not isinstance(entry, CellSums if self.sums else CellCounts) or not entry.fit(self.cells):
             raise plan_refused("the engine answered with something else than cells")
 
     def draw(self, entries: Sequence[Added], entropy: Entropy) -> list[Released]:
@@ -147,16 +159,24 @@ class Additive:
             noise = self.law.draw(len(entries), entropy).tolist()
             numbers = [entry for entry in entries if isinstance(entry, int)]
             return [number + drawn for number, drawn in zip(numbers, noise, strict=True)]
-        vectors = [self._measured(entry.dense(self.cells)) for entry in entries if isinstance(entry, CellCounts)]
+        vectors = [self._measured(entry, self.cells) for entry in entries]
         width = len(vectors[0])
         noise = self.law.draw(len(entries) * width, entropy).reshape(len(entries), width).tolist()
         return [
-            tuple(value + drawn for value, drawn in zip(vector.tolist(), row, strict=True))
+            tuple(value + drawn for value, drawn in zip(vector, row, strict=True))
             for vector, row in zip(vectors, noise, strict=True)
         ]
 
-    def _measured(self, counts: Numbers) -> Numbers:
-        return counts if self.strategy is None else self.strategy.answers(counts)
+    def _measured(self, entry: Added, cells: int) -> list[int]:
+        match entry:
+            case CellSums():
+                return entry.dense(cells)
+            case CellCounts():
+                counts = entry.dense(cells)
+                answers: list[int] = (counts if self.strategy is None else self.strategy.answers(counts)).tolist()
+                return answers
+            case _:
+                raise plan_refused("the engine answered with something else than cells")
 
     @property
     def _moved(self) -> int:

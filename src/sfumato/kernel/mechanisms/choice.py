@@ -1,7 +1,7 @@
 """Private choice among candidates by score: the exponential mechanism and permute-and-flip.
 
 `rate` is ε/(2Δ), or ε/Δ when all scores move the same way between neighbours (`monotone`). Both are laws of one choice;
-`FrequencyChoice` chooses the most frequent cell of every group with one of them.
+`InGroups` is a choice in every group by one of them, `FrequencyChoice` that of the most frequent cell.
 """
 
 from collections.abc import Sequence
@@ -141,19 +141,54 @@ class Exponential(Choice):
             prefix, bits = (prefix << 64) | entropy.below(1 << 64), bits + 64
 
 
+ChoiceLaw = PermuteAndFlip | Exponential
+
+
 @dataclass(frozen=True, slots=True)
-class FrequencyChoice:
-    """Chooses a cell with many rows in every group, by `law`, whose scores are rows: its ε is what one row costs.
+class InGroups:
+    """A choice in every group by `law`, whose ε is what one row costs.
 
     Claim: l1·ε-DP when a unit has at most l1 rows in all groups. By the exponential law it is l2_squared·ε²/8-zCDP when
     the squares of the rows that a unit has in each group add up to at most l2_squared; by permute-and-flip
     (l1·ε)²/2-zCDP.
+    Needs: one row moves each score of its group by at most the law's sensitivity, all one way where it is monotone.
     Proof: docs/proofs/exponential-mechanism.md, "Several groups".
     """
 
-    law: PermuteAndFlip | Exponential
+    law: ChoiceLaw
     l1: int
     l2_squared: int
+
+    def cost(self, currency: Currency) -> Fraction:
+        epsilon = self.l1 * self.law.epsilon
+        if currency == "epsilon":
+            return epsilon
+        return rho_of_pure(epsilon) if isinstance(self.law, PermuteAndFlip) else self.l2_squared * self.law.rho()
+
+    def event(self) -> Event:
+        """As one choice whose scores move by all l1 rows; where groups share these, with the square that tells so."""
+        row = self.law.sensitivity
+        whole = {"epsilon": str(self.l1 * self.law.epsilon), "sensitivity": str(self.l1 * row)}
+        shared = {} if self.l2_squared == self.l1**2 else {"sensitivity_squared": str(self.l2_squared * row**2)}
+        return self.law.event() | whole | shared
+
+
+def law_for(
+    share: Fraction, currency: Currency, l1: int, l2_squared: int, sensitivity: int, *, monotone: bool = True
+) -> ChoiceLaw:
+    """Permute-and-flip that costs so much ε, or the exponential mechanism that costs at most so much ρ."""
+    if currency == "epsilon":
+        return PermuteAndFlip(share / l1, Fraction(sensitivity), monotone)
+    return Exponential(root_below(8 * share / l2_squared), Fraction(sensitivity), monotone)
+
+
+@dataclass(frozen=True, slots=True)
+class FrequencyChoice(InGroups):
+    """Chooses a cell with many rows in every group: scores are rows.
+
+    Proof: docs/proofs/exponential-mechanism.md, "Several groups".
+    """
+
     cells: int
 
     def __post_init__(self) -> None:
@@ -163,27 +198,11 @@ class FrequencyChoice:
 
     @classmethod
     def for_share(cls, share: Fraction, currency: Currency, l1: int, l2_squared: int, cells: int) -> "FrequencyChoice":
-        """Permute-and-flip that costs so much ε, or the exponential mechanism that costs at most so much ρ."""
-        one = Fraction(1)
-        if currency == "epsilon":
-            return cls(PermuteAndFlip(share / l1, one, monotone=True), l1, l2_squared, cells)
-        return cls(Exponential(root_below(8 * share / l2_squared), one, monotone=True), l1, l2_squared, cells)
+        return cls(law_for(share, currency, l1, l2_squared, 1), l1, l2_squared, cells)
 
     @property
     def family(self) -> Family:
         return "choice"
-
-    def cost(self, currency: Currency) -> Fraction:
-        epsilon = self.l1 * self.law.epsilon
-        if currency == "epsilon":
-            return epsilon
-        return rho_of_pure(epsilon) if isinstance(self.law, PermuteAndFlip) else self.l2_squared * self.law.rho()
-
-    def event(self) -> Event:
-        """As one choice whose scores move by l1; where groups share the rows, with the square that tells so."""
-        whole = {"epsilon": str(self.l1 * self.law.epsilon), "sensitivity": str(self.l1)}
-        shared = {} if self.l2_squared == self.l1**2 else {"sensitivity_squared": str(self.l2_squared)}
-        return self.law.event() | whole | shared
 
     def check(self, entry: Added) -> None:
         if not isinstance(entry, CellCounts) or not entry.fit(self.cells):

@@ -120,29 +120,34 @@ class BoundedSum:
         """All rounds for one group. Needs: cells that fit."""
         rows = larger(entry.cells, len(self.edges))
         sought = rows_at_anchor(self.anchor, len(self.edges))
-        anchor = self._choose(rows, 0, self.anchor, sought, 0, entropy)
+        places = np.arange(len(self.edges))
+        anchor = choose_edge(rows, 0, self.anchor, sought, 0 * places, self.currency, entropy)
         # From here on each round uses the data again, and only the numbers just chosen decide how.
-        sought, farther = rows_at_clamp(self.clamp), rows_of_a_cell(self.clamp, FINE)
-        clamp = self._choose(rows, anchor, self.clamp, sought, farther, entropy)
+        sought, farther = rows_at_clamp(self.clamp), min(safe(rows_of_a_cell(self.clamp, FINE)), MOST_SOUGHT)
+        clamp = choose_edge(rows, anchor, self.clamp, sought, farther * (places - anchor), self.currency, entropy)
         around = counts_around(entry.cells, len(self.edges), anchor, clamp) + self.counting.law.draw(AROUND, entropy)
         most = self.edges[clamp]
         total = clamped(entry, -most, most, self.edges) + int(self.noise(most).draw(1, entropy)[0])
         return anchor, clamp, *around.tolist(), total
 
-    def _choose(self, rows: Numbers, first: int, epsilon: Fraction, wanted: int, farther: int, entropy: Entropy) -> int:
-        """An edge from the first place on, so that `wanted` rows are larger, and the lower the better.
 
-        A cell's score is how far the wanted number is from the numbers of rows beyond its two ends.
-        Claim: with every row more or less the log-probability of a choice moves by at most ε, whatever is wanted; all
-        cells are candidates, so as much chance is used whatever was chosen before.
-        Needs: `first` that does not depend on the rows, or was released.
-        """
-        wanted, farther = (min(max(safe(number), 0), MOST_SOUGHT) for number in (wanted, farther))
-        gaps = np.maximum(np.maximum(rows[1:] - wanted, wanted - rows[:-1]), 0)
-        steps = np.arange(len(gaps)) - first
-        scores = -FINE * gaps - np.where(steps < 0, NEVER, farther * steps)
-        law = PermuteAndFlip if self.currency == "epsilon" else Exponential
-        return max(first, law(epsilon, Fraction(FINE)).draw(scores, entropy))
+def choose_edge(
+    rows: Numbers, first: int, epsilon: Fraction, wanted: int, farther: Numbers, currency: Currency, entropy: Entropy
+) -> int:
+    """The cell of an edge from the first place on, so that `wanted` rows lie beyond, and the lower its cost the better.
+
+    `rows` are the numbers beyond all edges, which run outwards: cell j lies between edges j and j + 1. Its score is how
+    far the wanted number is from those beyond its two ends, and what it costs in parts of a row.
+    Claim: with every row more or less the log-probability of a choice moves by at most ε, whatever is wanted and
+    whatever a place costs; all cells are candidates, so as much chance is used whatever was chosen before.
+    Needs: one row moves each of `rows` by 0 or 1; a `first` and costs that do not depend on them, or were released.
+    """
+    wanted = min(max(safe(wanted), 0), MOST_SOUGHT)
+    gaps = np.maximum(np.maximum(rows[1:] - wanted, wanted - rows[:-1]), 0)
+    costs = np.minimum(np.maximum(farther, 0), MOST_SOUGHT)
+    scores = -FINE * gaps - np.where(np.arange(len(gaps)) < first, NEVER, costs)
+    law = PermuteAndFlip if currency == "epsilon" else Exponential
+    return max(first, law(epsilon, Fraction(FINE)).draw(scores, entropy))
 
 
 def larger(cells: CellCounts, edges: int) -> Numbers:

@@ -1,6 +1,7 @@
 """Which unknown keys may be shown: those that enough units hold, when noise was added to how many there are.
 
-The noisy number is what selects, and may be shown beside its key: it is paid for once.
+The noisy number is what selects, and may be shown beside its key: it is paid for once. Or units have weights, by how
+many keys they hold, and the noisy sum of these selects.
 """
 
 from collections.abc import Sequence
@@ -17,14 +18,14 @@ from sfumato.kernel.cost import Currency
 from sfumato.kernel.entropy import Entropy
 from sfumato.kernel.mechanisms.additive import DiscreteGaussian
 from sfumato.kernel.mechanisms.protocol import Added, Event, Numbers, Released
+from sfumato.kernel.mechanisms.weighted_keys import EIGHTY_DIGITS, ROUNDINGS, weighted_threshold
 from sfumato.kernel.widths import error
+from sfumato.plan.counting import WHOLE_WEIGHT, weights
 from sfumato.schema.allow import Family
 
 BITS_BEYOND_DELTA = 128
 LEAST_DELTA = Fraction(1, 10**30)  # with less, a key would need as many people as with none
 LARGEST_VARIANCE = 1 << 32  # the sum below has a dozen terms for every step of the deviation
-SUMMED = Context(prec=80, Emax=10**17, Emin=-(10**17), traps=[])
-ROUNDINGS = Decimal(10) ** -40  # far more than all roundings of the sum together
 UNSEEN = Decimal(10) ** -30  # of δ: where the sum ends, and a bound takes over
 
 
@@ -37,6 +38,8 @@ class KeySelection:
     chance whose sum over all keys of a unit is at most δ.
     Not of a measure, unless the measure counts units: it is drawn from the units of all groups, before what is measured
     in those that are shown.
+    `weighted`: of units each with the weight that `plan.counting.weights` gives it for the number of its keys; then the
+    noisy sums are no counts and are never shown.
     Needs: counts of units, not of rows; a key that no unit holds is never shown.
     Proof: docs/proofs/key-selection.md (after Korolova, Kenthapadi, Mishra, Ntoulas 2009).
     """
@@ -44,11 +47,12 @@ class KeySelection:
     rho: Fraction
     delta: Fraction
     max_groups: int = 1
+    weighted: bool = False
 
     def __post_init__(self) -> None:
         if not (self.rho > 0 and LEAST_DELTA <= self.delta < 1 and self.max_groups >= 1):
             raise ValueError("key selection has a positive rho, a delta from 1e-30 to 1, and at least one group")
-        if self.law.variance > LARGEST_VARIANCE:
+        if self.law.variance > LARGEST_VARIANCE * (WHOLE_WEIGHT**2 if self.weighted else 1):
             raise ValueError("key selection has a larger rho: with this one noise would hide every key")
 
     @property
@@ -57,11 +61,12 @@ class KeySelection:
 
     @property
     def law(self) -> DiscreteGaussian:
-        return DiscreteGaussian.for_rho(self.rho, l2_squared=self.max_groups)
+        return DiscreteGaussian.for_rho(self.rho, l2_squared=WHOLE_WEIGHT**2 if self.weighted else self.max_groups)
 
     @property
     def threshold(self) -> int:
-        return _threshold(self.law.variance, self.delta, self.max_groups)
+        least = weighted_threshold if self.weighted else _threshold
+        return least(self.law.variance, self.delta, self.max_groups)
 
     def cost(self, currency: Currency) -> Fraction:
         """ρ apart from δ, which is paid beside it; it is never pure."""
@@ -76,6 +81,7 @@ class KeySelection:
             "delta": str(self.delta),
             "max_groups": str(self.max_groups),
             "threshold": str(self.threshold),
+            **({"weight": str(WHOLE_WEIGHT)} if self.weighted else {}),
         }
 
     def check(self, entry: Added) -> None:
@@ -83,7 +89,7 @@ class KeySelection:
             raise plan_refused("the engine answered with something else than whole numbers")
 
     def select(self, units: Numbers, entropy: Entropy) -> tuple[Numbers, npt.NDArray[np.bool_]]:
-        """For each key, by the number of its units: the noisy number, and whether to show it.
+        """For each key, by the number of its units or their weight: this with noise, and whether to show the key.
 
         Claim: as many draws as keys, whatever their numbers are.
         """
@@ -94,9 +100,14 @@ class KeySelection:
         del entries, entropy
         raise plan_refused("keys are selected before anything is measured in them")
 
-    def units_for(self, probability: Fraction) -> int:
-        """So many units are enough for a key to be shown with at least this probability. Needs: a half or more."""
-        return self.threshold + error(self.law, float(2 * probability - 1))
+    def units_for(self, probability: Fraction, held: int = 1) -> int:
+        """So many units are enough for a key to be shown with at least this probability. Needs: a half or more.
+
+        `held`: how many keys each of them holds, which tells with weights alone.
+        """
+        enough = self.threshold + error(self.law, float(2 * probability - 1))
+        each = weights(self.max_groups) if self.weighted else (1,)
+        return -(-enough // each[min(held, len(each)) - 1])
 
 
 @lru_cache(maxsize=64)
@@ -108,7 +119,7 @@ def _threshold(variance: Fraction, delta: Fraction, max_groups: int) -> int:
     """
     bits = BITS_BEYOND_DELTA + (max_groups * delta.denominator // delta.numerator).bit_length()
     chance = Fraction(chance_below(delta, max_groups, bits), 1 << bits)
-    with localcontext(SUMMED):
+    with localcontext(EIGHTY_DIGITS):
         allowed, half = _decimal(chance), -_decimal(1 / (2 * variance))
         weights, ratio, falling = [Decimal(1)], half.exp(), (2 * half).exp()
         while weights[-1] > allowed * UNSEEN:  # exp(-k²/(2 variance)), each from the one before

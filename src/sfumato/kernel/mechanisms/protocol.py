@@ -42,9 +42,32 @@ class CellCounts:
             return False
         if len(places) == 0:
             return True
-        inside = places[0] >= 0 and places[-1] < size and (np.diff(places) >= 1).all()
         most = MOST_COUNTED_ROWS
-        return bool(inside and counts.min() >= 1 and counts.max() <= most and counts.sum() <= most)
+        return bool(upwards(places, size) and counts.min() >= 1 and counts.max() <= most and counts.sum() <= most)
+
+
+def upwards(places: Numbers, size: int) -> bool:
+    """Whether these are places from 0 to size - 1, each once, upwards."""
+    return len(places) == 0 or bool(places[0] >= 0 and places[-1] < size and (np.diff(places) >= 1).all())
+
+
+@dataclass(frozen=True, slots=True)
+class CellSums:
+    """The sum of the values in each cell, in steps; cells without rows are left out, the others are in order."""
+
+    places: Numbers
+    sums: tuple[int, ...]
+
+    def dense(self, size: int) -> list[int]:
+        """A sum for every cell, also for those without rows."""
+        known = dict(zip(self.places.tolist(), self.sums, strict=True))
+        return [known.get(place, 0) for place in range(size)]
+
+    def fit(self, size: int) -> bool:
+        """Whether these are whole numbers of cells from 0 to size - 1, each once, upwards."""
+        places, sums = self.places, self.sums
+        shaped = places.dtype == np.int64 and len(places) == len(sums) and all(type(total) is int for total in sums)
+        return shaped and upwards(places, size)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +92,8 @@ class Weighed:
         )
 
 
-Added = int | CellCounts | Weighed  # what an engine added up for a measure in one group
+Tables = tuple[CellCounts, ...]
+Added = int | CellCounts | CellSums | Weighed | Tables  # what an engine added up for a measure in one group
 
 
 class Mechanism(Protocol):

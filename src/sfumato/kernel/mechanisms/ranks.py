@@ -2,7 +2,8 @@
 
 The middle level is chosen first; it cuts line and rows in two, and each side goes on with its levels. When all are
 chosen, rows are counted between cuts around them, with noise: from that the error bars come. How far inward an end is
-sought, and the like, is asked of `kernel.widths` and not believed: whatever it says, the price is the same.
+sought, which numbers are round, and the like, is asked of `kernel.widths` and not believed: whatever it says, the price
+is the same.
 """
 
 from collections.abc import Sequence
@@ -19,7 +20,7 @@ from sfumato.kernel.mechanisms.choice import Exponential, PermuteAndFlip
 from sfumato.kernel.mechanisms.protocol import Added, CellCounts, Event, Numbers, Released
 from sfumato.kernel.mechanisms.rank_bars import balanced, counts_between, cuts_of, distances, measuring, step_of
 from sfumato.kernel.mechanisms.rank_lines import Candidates, Line, Node, nodes_of
-from sfumato.kernel.widths import RankWidths
+from sfumato.kernel.widths import RankWidths, cost_of_odd, round_cells
 from sfumato.schema.allow import Family
 
 FEWEST_POSITIONS = 1 << 15
@@ -53,6 +54,7 @@ class RankChoice:
     bars: Fraction  # what one row costs in the counts around: ε, or ρ of a row squared
     gaussian: bool = False
     flip: bool = False  # one level alone by permute-and-flip, which errs less at the same ε and costs more in zCDP
+    line: tuple[Fraction, Fraction] | None = None  # its start and the width of a cell, where round numbers are likelier
 
     def __post_init__(self) -> None:
         levels = self.levels
@@ -73,6 +75,7 @@ class RankChoice:
         l2_squared: int,
         levels: tuple[Fraction, ...],
         cells: int,
+        line: tuple[Fraction, Fraction] | None = None,
     ) -> "RankChoice":
         """A part of the share for error bars, the rest divided evenly over the depths."""
         depths, bars = len(levels).bit_length(), SHARE_OF_BARS[currency] * share
@@ -82,7 +85,7 @@ class RankChoice:
         else:
             estimate, bars = estimate / l1, bars / l1
         flip = currency == "epsilon" and depths == 1
-        return cls(levels, cells, l1, l2_squared, (estimate,) * depths, bars, gaussian, flip)
+        return cls(levels, cells, l1, l2_squared, (estimate,) * depths, bars, gaussian, flip, line if flip else None)
 
     @property
     def family(self) -> Family:
@@ -206,19 +209,33 @@ class RankChoice:
             piece = line.between(start, end)
             inward, slack = (safe(rows) for rows in widths.rows_of(place))
             candidates = self._blocks(piece) if self.flip else piece.candidates(cut=node.cuts)
-            chosen[place] = self._choose(
-                candidates.beside_ties(max(slack, 0)), node, self.estimates[node.depth], inward, entropy
-            )
+            candidates = candidates.beside_ties(max(slack, 0))
+            scores = candidates.scores(node.inside, inward)
+            if self.flip:
+                scores = scores - self.costs(node)
+            chosen[place] = self._choose(candidates, scores, node, self.estimates[node.depth], entropy)
         return tuple(chosen)
 
-    def _choose(self, candidates: Candidates, node: Node, epsilon: Fraction, shift: int, entropy: Entropy) -> int:
-        """A position of a piece whose rank is near the node's level plus `shift` rows.
+    def costs(self, node: Node) -> Numbers:
+        """Of blocks, in their scores: as much for each whose cell has no round number, where the line tells of any.
+
+        Claim: from 0 to FARTHEST, so that nothing overflows; the same for all tables.
+        """
+        cells = np.arange(0, self.positions, self.stride) // self.parts
+        places = () if self.line is None or node.level in (0, 1) else round_cells(*self.line, self.cells)
+        if not len(places):
+            return 0 * cells
+        cost = safe(cost_of_odd(node.inside, self.estimates[node.depth], len(places), self.cells))
+        return np.where(np.isin(cells, places), 0, max(cost, 0))
+
+    def _choose(self, candidates: Candidates, scores: Numbers, node: Node, epsilon: Fraction, entropy: Entropy) -> int:
+        """A position of a piece by its score: how far its rank is from the node's level plus a shift, and its cost.
 
         Claim: with every row more or less in the piece the log-probability of a choice moves by at most ε, for every
-        shift and slack. Reads two words whatever the rows are (one a candidate where all are looked at), seldom more.
-        Needs: |shift| <= FARTHEST, so that nothing overflows.
+        shift, slack and cost. Reads two words whatever the rows are (one a candidate where all are looked at), seldom
+        more.
         """
-        scores, alike = candidates.scores(node.inside, shift), candidates.alike
+        alike = candidates.alike
         slope = max(node.inside.numerator, node.inside.denominator - node.inside.numerator)
         sensitivity = Fraction(slope)  # of a row, times the denominator of the level
         if alike is None:

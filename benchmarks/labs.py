@@ -1,0 +1,63 @@
+"""Editions of labs: a student's folder, an executed teacher's edition, everything.
+
+Needs the packages of locks/labs.lock (make labs installs them).
+"""
+
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from benchmarks.measure import Report, medians
+from sfumato.labs.build.files import KINDS
+from sfumato.labs.build.plan import Job, build, workers_here
+from sfumato.labs.source import load, numbers_of_labs
+
+LAB = 2
+REPETITIONS = 3
+STUDENT, TEACHER = 5.0, 20.0  # seconds, at most
+WHOLE = 8 * 60.0  # for labs 0 to 4 in one language
+
+
+def run() -> list[Report]:
+    return [_one_edition(), _everything()]
+
+
+def _one_edition() -> Report:
+    report = Report(f"Editions of lab {LAB}, as a command in the shell; median of {REPETITIONS}")
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder)
+        count = iter(range(1000))
+
+        def command(*arguments: str) -> None:
+            output = place / str(next(count))
+            line = [sys.executable, "-m", "sfumato", "labs", *arguments, "--output", str(output)]
+            subprocess.run(line, check=True, capture_output=True)
+
+        wanted = ("build", "--lab", str(LAB), "--variant", "3", "--lang", "ru")
+        found = medians(
+            {
+                "student": lambda: command("start", str(LAB), "--variant", "3", "--lang", "ru"),
+                "teacher": lambda: command(*wanted, "--edition", "teacher", "--kinds", "ipynb,docx,pdf"),
+            },
+            REPETITIONS,
+        )
+    report.add("a student's folder with its hand-out", found["student"], "s", at_most=STUDENT)
+    report.add("a teacher's edition, executed, with Word and PDF", found["teacher"], "s", at_most=TEACHER)
+    return report
+
+
+def _everything() -> Report:
+    labs = [load(number) for number in numbers_of_labs()]
+    workers = workers_here()
+    report = Report(f"All variants, editions and formats of {len(labs)} labs in Russian, {workers} side by side")
+    with tempfile.TemporaryDirectory() as folder:
+        output = Path(folder) / "labs"
+        jobs = [Job(lab.folder, number, "ru", (True, False), KINDS, output) for lab in labs for number in lab.variants]
+        start = time.perf_counter()
+        written = build(jobs, output, workers, lambda *_: None)
+        report.add("the whole build", time.perf_counter() - start, "s", at_most=WHOLE)
+        report.add("files", len(written), "")
+        report.add("their size", sum(path.stat().st_size for path in written) / 2**20, "MB")
+    return report

@@ -1,0 +1,51 @@
+"""Arguments with which the wordings of the labs read naturally, for the page of errors."""
+
+from typing import Any
+
+LABS = (0, 1, 2, 3, 4)
+TITLES = {
+    "sfumato.labs.wordings": "Labs",
+    "sfumato.labs.build.wordings": "Editions of labs",
+    "sfumato.labs.grade.wordings": "Courses",
+}
+SAMPLES: dict[str, tuple[Any, ...]] = {
+    "unknown_language": ("rus", ("en", "ru", "vi", "zh")),
+    "language_missing": (2, "zh", ("en", "ru")),
+    "unknown_lab": (7, LABS),
+    "no_lab_named": ("laplac", ("laplace", "gauss"), LABS),
+    "unknown_variant": (2, 9, range(1, 8)),
+    "no_constant": ("lab02_laplace", "epsi", ("eps", "n")),
+    "source_wrong": ("lab02_laplace/cells.py, cell t4", "role must be one of given, task, check, figure, teacher"),
+    "no_text": ("build.stubb", "ru", ("build.stub",)),
+    "text_lacks_value": ("build.variant", "ru", "number"),
+    "unknown_placeholder": ("v.epsi", "lab02_laplace, en: The noise has the scale", ("v.eps", "v.n")),
+    "no_check": ("lab02_laplace", "t4"),
+    "no_passport": ("lab02-variant3-en",),
+    "other_lab": (2, 3),
+    "no_task": ("check", "t44", ' Did you mean "t4"?', ("t1", "t2", "t3", "t4")),
+    "unknown_label": ("eq:densty", ("eq:density",)),
+    "languages_differ": (2, ["en.md and ru.md: blocks differ: .exercise #e1 points=1 against nothing"]),
+    "cell_failed": (2, "t4", "NameError: name 'np' is not defined"),
+    "build.folder_exists": ("lab02-variant3-en",),
+    "folder_exists": ("lab02-variant3-en",),
+    "folder_unwritable": ("lab02-variant3-en", "Permission denied"),
+    "student_needs": ("a hand-out", "pypandoc_binary"),
+    "maker_needs": ("a PDF", "typst"),
+    "document_failed": ("lab02-variant3-en-student.pdf", "unclosed delimiter"),
+    "unknown_kind": ("pdff", ("ipynb", "docx", "pdf", "html", "csv")),
+    "students_unreadable": ("students.csv", "it is not text"),
+    "columns_missing": ("students.csv", ["id"], ["idd", "name"]),
+    "bad_rows": ("students.csv", ["line 3: the id s-1 stands in line 2 too"]),
+    "no_students": ("students.csv",),
+    "course_exists": ("autumn",),
+    "no_course": ("autumn",),
+    "course_damaged": ("autumn", "course.json is not JSON"),
+    "unknown_student": ("s-11", ("s-1", "s-2")),
+    "hand_out_exists": ("autumn/hand-out/s-1-lab02.zip",),
+    "no_submissions": ("returned",),
+    "no_folder": ("returned",),
+    "nothing_graded": ("autumn",),
+    "report_exists": ("autumn/report",),
+    "box_refused": ("namespaces are not allowed here",),
+    "unknown_document": ("pdff", ' Did you mean "pdf"?', ("docx", "pdf", "html")),
+}

@@ -1,0 +1,148 @@
+"""A fitted model as an expression of a plan: what it predicts of every row, and in which of 32 steps its score lies.
+
+Whole numbers alone: sums of public weights, or the leaves of trees, picked from lists.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import exp
+
+from sfumato.learn.descending import Front, below, passed
+from sfumato.learn.evidence import STEPS
+from sfumato.learn.model import SHARES, Branches, Fitted, Node, Scores
+from sfumato.learn.questions import Asked, orders_in
+from sfumato.learn.task import Task
+from sfumato.plan.expressions import (
+    AllOf,
+    Arithmetic,
+    Case,
+    Column,
+    Comparison,
+    Condition,
+    Expression,
+    Grid,
+    Number,
+    Pick,
+    RangeKey,
+)
+from sfumato.plan.sources import Computed, Rows, Source
+from sfumato.schema.columns import Float, Int
+
+CELLS = 32  # of a score
+REACH = 4  # of log-odds, to both sides
+FARTHEST = 10**6
+
+
+@dataclass(frozen=True, slots=True)
+class Walked:
+    """Rows with the class that a model predicts, the class they have, and of two classes the step of the score."""
+
+    source: Rows
+    predicted: RangeKey
+    score: RangeKey | None
+
+
+def walked(fitted: Fitted, task: Task) -> Walked:
+    many = len(task.classes)
+    match fitted:
+        case Scores() as scores:
+            source, columns = _added(scores, task)
+            shares: list[Expression] = [Number(Fraction(0)), *columns]
+            step = _grid(columns[0]) if many == 2 else None
+        case Branches() as branches:
+            source, shares = _climbed(branches, task)
+            step = _of_share(shares[1], len(branches.trees)) if many == 2 else None
+    predicted, score = task.unused("predicted"), task.unused("step")
+    made = [Computed(predicted, _first_of_largest(shares), Int(0, many - 1))]
+    made += [] if step is None else [Computed(score, step, Int(0, CELLS - 1))]
+    classes = Computed(task.target, Column(task.target), Int(0, many - 1))
+    return Walked(
+        Rows(source, None, (*made, classes)),
+        RangeKey(Column(predicted), 0, many - 1),
+        None if step is None else RangeKey(Column(score), 0, CELLS - 1),
+    )
+
+
+def _first_of_largest(shares: list[Expression]) -> Expression:
+    """The number of the class with the largest share, the first of equals, as `predict` has it."""
+    branches: list[tuple[Condition, Expression]] = []
+    for place, own in enumerate(shares[:-1]):
+        above = tuple(Comparison(">=", own, other) for other in shares[place + 1 :])
+        branches.append((above[0] if len(above) == 1 else AllOf(above), Number(Fraction(place))))
+    return Case(tuple(branches), Number(Fraction(len(shares) - 1)))
+
+
+# ---- sums of scores
+
+
+def _added(fitted: Scores, task: Task) -> tuple[Source, list[Expression]]:
+    names = [task.unused(f"score{place}") for place in range(len(fitted.intercept))]
+    made = []
+    for place, name in enumerate(names):
+        total: Expression = Number(Fraction(fitted.intercept[place]))
+        for column, weights in enumerate(fitted.weights):
+            numbers = tuple(row[place] for row in weights)
+            if any(numbers):
+                total = Arithmetic("+", total, Pick(task.cell_key(column), numbers))
+        made.append(Computed(name, total, Float(-FARTHEST, FARTHEST)))
+    classes = Computed(task.target, Column(task.target), Int(0, len(task.classes) - 1))
+    return Rows(task.source, None, (*made, classes)), [Column(name) for name in names]
+
+
+def _grid(score: Expression) -> Expression:
+    return Pick(Grid(score, Fraction(-REACH * STEPS), Fraction(REACH * STEPS), CELLS), tuple(range(CELLS)))
+
+
+# ---- trees
+
+
+def _climbed(fitted: Branches, task: Task) -> tuple[Source, list[Expression]]:
+    """Level by level every row's node of every tree; a leaf above the last level stays what it is."""
+    names = [task.unused(f"node{tree}") for tree in range(len(fitted.trees))]
+    questions = [[_asked(node) for node in nodes] for nodes in fitted.trees]
+    orders = orders_in([one for tree in questions for one in tree if one is not None], task)
+    asked = [[None if one is None else one.ranked(orders) for one in tree] for tree in questions]
+    task = task.ranked(orders)
+    levels: list[list[int]] = [[0] for _ in fitted.trees]
+    source: Source = task.source
+    numbered = False
+    while any(tree[number] for tree, level in zip(asked, levels, strict=True) for number in level):
+        fronts = [
+            Front(name, tuple(tree[number] for number in level), numbered)
+            for name, tree, level in zip(names, asked, levels, strict=True)
+        ]
+        source, numbered = below(source, fronts, task), True
+        levels = [
+            [child for number in level for child in (nodes[number].children or (number,))]
+            for nodes, level in zip(fitted.trees, levels, strict=True)
+        ]
+    made = []
+    for place in range(len(task.classes)):
+        total: Expression = Number(Fraction(0))
+        for name, nodes, level in zip(names, fitted.trees, levels, strict=True):
+            numbers = tuple(nodes[number].shares[place] for number in level)
+            leaf = (
+                Pick(RangeKey(Column(name), 0, len(level) - 1), numbers) if numbered else Number(Fraction(numbers[0]))
+            )
+            total = Arithmetic("+", total, leaf)
+        made.append(Computed(task.unused(f"share{place}"), total, Int(0, SHARES * len(fitted.trees))))
+    return Rows(source, None, (*made, passed(task)[-1])), [Column(one.name) for one in made]
+
+
+def _asked(node: Node) -> Asked | None:
+    return Asked(node.column, node.right) if node.children else None
+
+
+def _of_share(share: Expression, trees: int) -> Expression:
+    """The step of a share, by cuts that are whole parts of it."""
+    branches = tuple(
+        (Comparison("<", share, Number(Fraction(cut))), Number(Fraction(place)))
+        for place, cut in enumerate(cuts_of_shares(trees))
+    )
+    return Case(branches, Number(Fraction(CELLS - 1)))
+
+
+def cuts_of_shares(trees: int) -> list[int]:
+    """Where the steps of a score begin, the first left out, as shares that trees add up to."""
+    odds = (REACH * (2 * place / CELLS - 1) for place in range(1, CELLS))
+    return [round(SHARES * trees / (1 + exp(-one))) for one in odds]

@@ -1,0 +1,298 @@
+"""One contract for every learner: whoever is handed over is fitted on small tables and answers all checks.
+
+Each check gives what it found wrong, so that a wrong twin can be told from a right learner by the same check.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+import sfumato as sf
+from sfumato import door
+from sfumato.errors import SfumatoError
+from sfumato.kernel.certify import Certified
+from sfumato.kernel.gate import Found, Release, ReleasedRows
+from sfumato.kernel.mechanisms.protocol import CellCounts, CellSums
+from sfumato.schema.unit import UpTo
+from tests.learn.people import COLUMNS, learner, opened, people
+
+Check = Callable[[Any, Path], list[str]]
+UNITS = {"row": sf.Row(), "person": sf.Person("id", max_rows=2, max_groups=2), "up to": UpTo(2)}
+LARGE = {sf.learn.Forest: {"expected_rows": 10**8}}  # a forest refuses what is too little to divide
+DELTAS = {"epsilon": 0, "rho": 1e-6}
+
+
+def shares_add_up(kind: Any, folder: Path) -> list[str]:
+    """All that is drawn costs the price, to the last digit but those that roots are rounded down to."""
+    wrong = []
+    for unit in UNITS:
+        for currency, delta in DELTAS.items():
+            with opened(fresh(folder), unit=UNITS[unit], delta=delta) as session:
+                price = session.price(1).amount
+                learner(kind).fit(session)
+                drawn = [entry for entry in session._ledger.records.chain.entries() if entry.kind == "draw"]
+                used = Fraction(drawn[-1].content["used"])
+                if not 0 <= price - used <= price * 2**-50:
+                    wrong.append(f"{unit}, {currency}: {float(used / price)} of the price was drawn")
+                schedule = learner(kind).explain(session)
+                told = sum(stage.share for stage in schedule.stages)
+                if abs(told - 1) > 1e-5:
+                    wrong.append(f"{unit}, {currency}: the schedule adds up to {told}")
+    return wrong
+
+
+def again_is_free(kind: Any, folder: Path) -> list[str]:
+    """The same learner on the same data is the same model and costs nothing; another parameter is another purpose."""
+    wrong = []
+    with opened(fresh(folder)) as session:
+        first = learner(kind).fit(session)
+        again = learner(kind).fit(session)
+        if first.to_json() != again.to_json() or len(session.history()) != 1:
+            wrong.append("the second fit is not the first")
+        learner(kind, columns=["age", "city"]).fit(session)
+        other = learner(kind).fit(session, fresh=True)
+        if len(session.history()) != 3:
+            wrong.append("other columns, or fresh, are not paid for")
+        if other.to_json() == first.to_json():
+            wrong.append("fresh draws nothing anew")
+    return wrong
+
+
+def resumes(kind: Any, folder: Path) -> list[str]:
+    """Broken off before a round, the next fit goes on; what was kept stays as it was, and nothing is paid twice.
+
+    Before the first round, the second, the middle one and the last.
+    """
+    wrong = []
+    with opened(fresh(folder)) as session:
+        learner(kind).fit(session)
+        rounds = len(session._ledger.draws())
+    for place in sorted({0, min(1, rounds - 1), rounds // 2, rounds - 1}):
+        where = fresh(folder)
+        with opened(where) as session:
+            try:
+                learner(kind).fit(session, progress=_breaking(place))
+                if len(session._ledger.draws()) > place:  # noise decides how many rounds there are
+                    wrong.append(f"it says nothing of its progress in round {place}")
+            except KeyboardInterrupt:
+                pass
+        with opened(where) as session:
+            kept = [entry.hash for entry in session._ledger.records.chain.entries()]
+            learner(kind).fit(session)
+            entries = list(session._ledger.records.chain.entries())
+            if [entry.hash for entry in entries][: len(kept)] != kept or len(session.history()) != 1:
+                wrong.append(f"broken off in round {place}, it does not go on")
+    return wrong
+
+
+def _breaking(at: int) -> Callable[[float, str], None]:
+    calls = iter(range(10**6))
+
+    def told(share: float, what: str) -> None:
+        if next(calls) == at:
+            raise KeyboardInterrupt
+
+    return told
+
+
+@dataclass(frozen=True)
+class Look:
+    """One plan that was released: what the engine had counted, and what came out."""
+
+    certified: Certified
+    found: Found
+    values: ReleasedRows
+
+
+@contextmanager
+def watched(session: Any, script: Sequence[ReleasedRows] = ()) -> Iterator[list[Look]]:
+    """Every plan that is released, in order. With a script that is what comes out, whatever the engine has counted.
+
+    The seed of an envelope is always the same.
+    """
+    seen: list[Look] = []
+    release, seal = door.release, session._ledger.seal
+
+    def released(certified: Any, receipt: Any, found: Any, entropy: Any) -> Release:
+        made = release(certified, receipt, found, entropy)
+        if len(seen) < len(script):
+            made = Release(made.entry, script[len(seen)], made.groups)
+        seen.append(Look(certified, found, made.values))
+        return made
+
+    door.release = released
+    session._ledger.seal = lambda sealing: replace(seal(sealing), seed="00112233445566778899aabbccddeeff")
+    try:
+        yield seen
+    finally:
+        door.release, session._ledger.seal = release, seal
+
+
+def sees_releases_alone(kind: Any, folder: Path) -> list[str]:
+    """With the same releases the same plans and the same model, whatever the rows are."""
+    script: list[ReleasedRows] = []
+    found = []
+    for table in (people(300), people(200, seed=9)):
+        with opened(fresh(folder), table) as session, watched(session, script) as seen:
+            model = learner(kind).fit(session).model_
+            found.append(([look.certified.digest for look in seen], model.fitted))
+        script = [look.values for look in seen]
+    wrong = [] if found[0][0] == found[1][0] else ["its plans depend on more than releases"]
+    return wrong + ([] if found[0][1] == found[1][1] else ["its model depends on more than releases"])
+
+
+def keeps_to_its_bounds(kind: Any, folder: Path) -> list[str]:
+    """One unit less moves the integers of every draw by no more than was certified, as long as releases are equal."""
+    wrong = []
+    for name, unit in UNITS.items():
+        table = people(160)
+        gone = [0] if name == "row" else [0, 1]  # of the first person
+        neighbour = table.filter(pa.array([row not in gone for row in range(table.num_rows)]))
+        runs, script = [], list[ReleasedRows]()
+        for rows in (table, neighbour):
+            with opened(fresh(folder), rows, unit=unit) as session, watched(session, script) as seen:
+                learner(kind).fit(session)
+            runs.append(seen)
+            script = [look.values for look in seen]
+        moved = [_moved(one, other) for one, other in zip(*runs, strict=True)]
+        wrong += [f"{name}: {told}" for told in moved if told]
+        if not any(_differ(one.found, other.found) for one, other in zip(*runs, strict=True)):
+            wrong.append(f"{name}: nobody moves anything, and the check checks nothing")
+    return wrong
+
+
+def _moved(one: Look, other: Look) -> str:
+    """Of a choice the rows of every table, of noise that is added the vector of all groups."""
+    (release,) = one.certified.releases
+    chooses = isinstance(one.found.entries[0][0], tuple)
+    l1 = one.certified.plan.capped.l1 if chooses else release.sensitivity.l1
+    squared = one.certified.plan.capped.l2_squared if chooses else release.sensitivity.l2_squared
+    pairs = [
+        (_dense(row[0]), _dense(less[0])) for row, less in zip(one.found.entries, other.found.entries, strict=True)
+    ]
+    for table in range(len(pairs[0][0])):
+        moved = np.concatenate([np.abs(here[table] - there[table]) for here, there in pairs])
+        if moved.sum() > l1 or (moved**2).sum() > squared:
+            return f"{type(one.certified.plan.measures[0].aggregate).__name__} moved by {moved.sum()}, certified: {l1}"
+    return ""
+
+
+def _differ(one: Found, other: Found) -> bool:
+    rows = zip(one.entries, other.entries, strict=True)
+    return any(
+        not np.array_equal(x, y) for row, less in rows for x, y in zip(_dense(row[0]), _dense(less[0]), strict=True)
+    )
+
+
+def _dense(entry: Any) -> list[Any]:
+    """Integers of cells, of each table one list."""
+    match entry:
+        case tuple():
+            return [table for each in entry for table in _dense(each)]
+        case CellCounts(places=places, counts=counts):
+            dense = np.zeros(1 << 14, dtype=np.int64)
+            dense[places] = counts
+            return [dense]
+        case CellSums(places=places, sums=sums):
+            dense = np.zeros(1 << 14, dtype=np.int64)
+            dense[places] = sums
+            return [dense]
+        case _:
+            return [np.array([int(entry)])]
+
+
+def survives(kind: Any, folder: Path) -> list[str]:
+    """Whatever the rows are, a fit succeeds, its model predicts, and one that has nothing to say says so."""
+    wrong, whole = [], people(40)
+    tables = {
+        "empty": whole.slice(0, 0),
+        "one row": whole.slice(0, 1),
+        "one class": whole.set_column(whole.schema.get_field_index("y"), "y", pa.array(["no"] * 40)),
+        "no class": whole.set_column(whole.schema.get_field_index("y"), "y", pa.array([None] * 40, pa.string())),
+        "all missing": pa.table({name: pa.nulls(40, whole.schema.field(name).type) for name in whole.column_names}),
+        "other classes": whole.set_column(whole.schema.get_field_index("y"), "y", pa.array(["maybe"] * 40)),
+    }
+    tables["hardly a spend"] = people(600)
+    for name, table in tables.items():
+        with opened(fresh(folder), table) as session:
+            try:
+                model = learner(kind, 0.001 if name == "hardly a spend" else 0.01, **LARGE.get(kind, {})).fit(session)
+            except SfumatoError as error:
+                wrong.append(f"{name}: {error}")
+                continue
+            shares = model.predict_proba(people(30))
+            if shares.shape != (30, 2) or not np.isfinite(shares).all() or not np.allclose(shares.sum(axis=1), 1):
+                wrong.append(f"{name}: its probabilities are none")
+            if not any("oise" in note for note in model.notes_):
+                wrong.append(f"{name}: it does not say that noise rules it")
+    return wrong
+
+
+def keeps_whole(kind: Any, folder: Path) -> list[str]:
+    """Saved and loaded it is the same; its file is JSON without anything of the rows but whole numbers of releases."""
+    wrong = []
+    where = fresh(folder)
+    with opened(where) as session:
+        model = learner(kind).fit(session)
+    model.save(where / "model.json")
+    loaded = sf.learn.load(where / "model.json")
+    if type(loaded) is not kind or loaded.model_ != model.model_ or loaded.to_json() != model.to_json():
+        wrong.append("what is loaded is not what was saved")
+    table = people(200, seed=3)
+    if not np.array_equal(loaded.predict_proba(table), model.predict_proba(table)):
+        wrong.append("what is loaded predicts otherwise")
+    return wrong
+
+
+def refuses(kind: Any, folder: Path) -> list[str]:
+    """What cannot be learnt is refused before anything is paid."""
+    wrong = []
+    columns = COLUMNS | {"name": sf.Text(), "code": sf.Identifier(), "open": sf.Float(), "lone": sf.Category(["a"])}
+    table = people(40)
+    for name in ("name", "code", "lone"):
+        table = table.append_column(name, pa.array(["a"] * 40))
+    table = table.append_column("open", pa.array([1.5] * 40))
+    given: list[dict[str, Any]] = [
+        {"target": None}, {"target": "z"}, {"target": "name"}, {"target": "code"}, {"target": "lone"},
+        {"target": "wealth"}, {"columns": ["name"]}, {"columns": ["code"]}, {"columns": ["open"]}, {"columns": ["y"]},
+        {"columns": ["age", "age"]}, {"columns": []}, {"columns": "age"}, {"columns": 3}, {"columns": ["z"]},
+        {"spend": None}, {"spend": 0}, {"spend": 1e-9}, {"spend": "much"}, {"spend": 11}, {"max_rows": 1},
+        {"expected_rows": 0}, {"columns": None},
+    ]  # fmt: skip
+    with opened(fresh(folder), table, columns=columns) as session:
+        for changes in given:
+            try:
+                learner(kind, **({"spend": 1} | changes)).fit(session)
+                wrong.append(f"{changes} is not refused")
+            except SfumatoError:
+                pass
+        if session.history():
+            wrong.append("something was paid before it was refused")
+    return wrong
+
+
+def fresh(folder: Path) -> Path:
+    """A folder that is not there yet."""
+    made = folder / f"{len(list(folder.iterdir()))}"
+    made.mkdir()
+    return made
+
+
+CHECKS: dict[str, Check] = {
+    "shares add up": shares_add_up,
+    "again is free": again_is_free,
+    "resumes": resumes,
+    "sees releases alone": sees_releases_alone,
+    "keeps to its bounds": keeps_to_its_bounds,
+    "survives": survives,
+    "keeps whole": keeps_whole,
+    "refuses": refuses,
+}

@@ -1,0 +1,105 @@
+"""Whole editions: teachers' run without an error, students' stop at the first stub; folders are filled as said."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from sfumato.errors import DataUnreadable
+from sfumato.labs.build.edition import Edition
+from sfumato.labs.build.executing import executed
+from sfumato.labs.build.files import KINDS, write_student_folder
+from sfumato.labs.build.plan import Job, build
+from tests.labs.editions import SAMPLE, edition, every_lab, sample
+
+pytestmark = pytest.mark.labs
+
+
+@pytest.mark.parametrize("lab", every_lab(), ids=lambda lab: lab.slug)
+def test_the_teachers_notebook_runs_and_shows_every_figure(lab) -> None:
+    content, shown = executed(edition(lab, "ru", variant=1, teacher=True))
+    assert set(shown.figures) >= {cell.id for cell in lab.cells if cell.role == "figure"}
+    assert not [
+        cell["id"] for cell in content["cells"] for each in cell.get("outputs", ()) if each["output_type"] == "error"
+    ]
+    assert all(picture.startswith(b"\x89PNG") for picture in shown.figures.values())
+
+
+@pytest.mark.parametrize("lab", every_lab(), ids=lambda lab: lab.slug)
+def test_the_students_notebook_stops_at_the_first_stub(lab, tmp_path: Path) -> None:
+    import nbclient
+    import nbformat
+
+    made = edition(lab, "en", variant=1)
+    folder = tmp_path / "lab"
+    write_student_folder(made, folder, ())
+    content = nbformat.read(folder / f"lab{lab.number:02}.ipynb", as_version=4)
+    nbformat.validate(content)
+    asked = next(cell for cell in content.cells if cell.metadata.sfumato.get("role") == "task")
+    content.cells = content.cells[: content.cells.index(asked) + 1]
+    call = f"{lab.cell(asked.id).defines[0]}(*[None] * {lab.cell(asked.id).defines[0]}.__code__.co_argcount)"
+    content.cells.append(nbformat.v4.new_code_cell(call))
+    with pytest.raises(nbclient.exceptions.CellExecutionError, match="NotImplementedError"):
+        nbclient.NotebookClient(content, resources={"metadata": {"path": str(folder)}}).execute()
+
+
+def test_a_build_makes_every_kind_of_file_for_both(tmp_path: Path) -> None:
+    output = tmp_path / "made"
+    told: list[tuple[int, str]] = []
+    jobs = [Job(SAMPLE, 1, lang, (True, False), KINDS, output) for lang in ("en", "ru")]
+    written = build(jobs, output, 2, lambda count, name: told.append((count, name)))
+    assert [count for count, _ in told] == [1, 2]
+    assert {name for _, name in told} == {"lab90_sample 1 en", "lab90_sample 1 ru"}
+    student = output / "lab90_sample" / "ru" / "variant1" / "student"
+    names = sorted(path.name for path in student.iterdir())
+    stem = "lab90-variant1-ru-student"
+    assert names == sorted(
+        ["data_for_lab90_var1.csv", "lab.json", *(f"{stem}.{kind}" for kind in KINDS if kind != "csv")]
+    )
+    assert len(written) == 4 * len(names)
+    assert json.loads((student / "lab.json").read_text()) == {
+        "lab": 90, "variant": 1, "seed": 1, "lang": "ru", "token": "",
+    }  # fmt: skip
+    executed_one = json.loads(
+        (student.parent / "teacher" / "lab90-variant1-ru-teacher.ipynb").read_text(encoding="utf-8")
+    )
+    assert any(cell.get("outputs") for cell in executed_one["cells"])
+
+
+def test_a_build_refuses_languages_that_differ_before_it_writes(tmp_path: Path) -> None:
+    import shutil
+
+    folder = Path(shutil.copytree(SAMPLE, tmp_path / SAMPLE.name))
+    words = (folder / "ru.md").read_text(encoding="utf-8")
+    (folder / "ru.md").write_text(words.replace("points=3", "points=2"), encoding="utf-8")
+    output = tmp_path / "made"
+    with pytest.raises(DataUnreadable, match="the languages of lab 90 differ"):
+        build([Job(folder, 1, "ru", (False,), ("csv",), output)], output, 1, lambda *_: None)
+    assert not output.exists()
+
+
+def test_a_students_folder_has_all_that_is_needed(tmp_path: Path) -> None:
+    made = Edition(sample(), sample().variant(2, seed=77), "ru", teacher=False, token="t-1")
+    written = write_student_folder(made, tmp_path / "mine", ("html", "docx"))
+    names = [path.name for path in written]
+    assert names == ["lab90.ipynb", "lab.json", "data_for_lab90_var2.csv", "hand-out.html", "hand-out.docx"]
+    assert json.loads((tmp_path / "mine" / "lab.json").read_text())["seed"] == 77
+
+
+def test_nothing_is_fetched(tmp_path: Path) -> None:
+    """In a namespace without a network, the page and the PDF of the sample are made."""
+    program = (
+        "import pathlib, sys; sys.path.insert(0, '.');"
+        "from tests.labs.editions import edition, sample;"
+        "from sfumato.labs.build.executing import theory_figures;"
+        "from sfumato.labs.build.paper import as_pdf; from sfumato.labs.build.web import as_html;"
+        "made = edition(sample(), 'ru'); seen = theory_figures(made);"
+        "print(len(as_pdf(made, seen)) > 10_000, len(as_html(made, seen)) > 10_000)"
+    )
+    cut_off = ["unshare", "--map-root-user", "--net"]
+    if subprocess.run([*cut_off, "true"], capture_output=True, check=False).returncode:
+        pytest.skip("this machine allows no namespaces")
+    done = subprocess.run([*cut_off, sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.stdout.split() == ["True", "True"], done.stderr

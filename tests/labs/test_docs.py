@@ -1,0 +1,49 @@
+"""The tutorial for students runs as printed, and the page for authors names what there is."""
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from sfumato.labs.prose import KINDS
+from sfumato.labs.source import OPTIONS, ROLES
+from tests.pages import play, text
+
+FIRST, ADD = "tutorial/my-first-lab.md", "how-to/add-a-lab.md"
+COURSE = "tutorial/run-a-course.md"
+
+
+@pytest.mark.labs
+def test_my_first_lab(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    printed = play(FIRST, capsys).printed
+    # Nothing of these depends on noise that is not seeded.
+    for exact in (
+        "Your noise is 39.1 times too small: you divided ε by Δ.",
+        "□□□■□□□□□□□ 1 of 10 points",
+        "✓ t4: Right.",
+    ):
+        assert exact in text(FIRST)
+        assert exact in printed
+    assert (tmp_path / "lab02-variant3-en" / "hand-out.html").is_file()
+
+
+def test_the_page_for_authors_names_every_option_role_and_block() -> None:
+    page = text(ADD)
+    for name in (*OPTIONS, *ROLES):
+        assert name in page, name
+    for kind in KINDS:
+        assert f".{kind}" in page, kind
+
+
+@pytest.mark.labs
+def test_run_a_course(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    printed = play(COURSE, capsys).printed
+    graded = {row["student"]: row for row in csv.DictReader(printed[printed.index("student,lab,") :].splitlines()[:4])}
+    assert {name: row["points"] for name, row in graded.items()} == {"s01": "1.0", "s02": "0.0", "s03": "0.0"}
+    assert "t4:swapped_eps_delta" in graded["s02"]["failed"]
+    assert "t4:stopped" in graded["s03"]["failed"]
+    assert "t1:not_yet" in graded["s01"]["failed"]
+    for name in ("register.csv", "details.csv", "class.html", "students/s01.html"):
+        assert (tmp_path / "autumn" / "report" / name).is_file()

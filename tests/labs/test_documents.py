@@ -1,0 +1,176 @@
+"""Word, PDF and web pages of every lab: real equations, numbered; tables, captions, figures; and no answers."""
+
+import functools
+import io
+import re
+import subprocess
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from sfumato.labs.build.document import markdown
+from sfumato.labs.build.executing import NOTHING, Outputs, executed, theory_figures
+from sfumato.labs.build.markup import labels
+from sfumato.labs.build.pandoc import pandoc_path
+from sfumato.labs.build.paper import as_pdf, as_typst
+from sfumato.labs.build.web import as_html
+from sfumato.labs.build.word import as_docx
+from sfumato.labs.formulas import formulas, spelling
+from tests.labs.editions import edition, every_lab, sample, secrets, squeezed, words_of_docx, words_of_html
+
+pytestmark = pytest.mark.labs
+EDITIONS = [(lab, lang) for lab in every_lab() for lang in lab.prose]
+MATHS = "<m:oMath>"
+
+
+def _name(value: object) -> str:
+    return getattr(value, "slug", str(value))
+
+
+@functools.cache
+def shown() -> Outputs:
+    return executed(edition(sample(), "ru", teacher=True))[1]
+
+
+def xml(document: bytes, part: str = "word/document.xml") -> str:
+    return zipfile.ZipFile(io.BytesIO(document)).read(part).decode("utf-8")
+
+
+@pytest.mark.parametrize("teacher", [True, False], ids=["teacher", "student"])
+@pytest.mark.parametrize(("lab", "lang"), EDITIONS, ids=_name)
+def test_every_formula_is_an_equation_of_word_and_reads_back_the_same(lab, lang, teacher, tmp_path: Path) -> None:
+    made = edition(lab, lang, teacher=teacher)
+    written = [latex for latex, _ in formulas(markdown(made, NOTHING, "docx", tmp_path))]
+    document = as_docx(made, NOTHING)
+    assert xml(document).count(MATHS) == len(written)
+    (tmp_path / "lab.docx").write_bytes(document)
+    command = [pandoc_path(), "--from=docx", "--to=markdown", "--wrap=none", str(tmp_path / "lab.docx")]
+    back = subprocess.run(command, capture_output=True, check=True).stdout.decode("utf-8")
+    assert [spelling(latex) for latex, _ in formulas(back)] == [spelling(latex) for latex in written]
+    assert "$" not in re.sub(r"\\\$", "", _outside_of_maths(document))
+
+
+def _outside_of_maths(document: bytes) -> str:
+    """Text of Word that is neither an equation nor code."""
+    paragraphs = re.findall(r"<w:p>.*?</w:p>|<w:p .*?</w:p>", xml(document), re.DOTALL)
+    plain = [each for each in paragraphs if "SourceCode" not in each and "VerbatimChar" not in each]
+    return " ".join("".join(re.findall(r"<w:t[^>]*>([^<]*)", each)) for each in plain)
+
+
+def test_a_lost_formula_would_be_noticed(tmp_path: Path) -> None:
+    """The twin: a document from which one equation is missing."""
+    document = as_docx(edition(sample()), NOTHING)
+    whole = xml(document)
+    assert whole.count(MATHS) - 1 == re.sub(r"<m:oMath>.*?</m:oMath>", "", whole, count=1, flags=re.DOTALL).count(MATHS)
+
+
+@pytest.mark.parametrize(("lab", "lang"), EDITIONS, ids=_name)
+def test_students_find_nothing_of_the_teachers_in_any_document(lab, lang: str) -> None:
+    hidden = list(secrets(lab, lang))
+    seen = theory_figures(edition(lab, lang))
+    student, teacher = (edition(lab, lang, teacher=whose) for whose in (False, True))
+    pages = {
+        "docx": squeezed(words_of_docx(as_docx(student, seen))),
+        "html": squeezed(words_of_html(as_html(student, seen))),
+        "pdf": squeezed(as_typst(student, seen).decode("utf-8")),
+    }
+    for kind, page in pages.items():
+        assert [secret for secret in hidden if secret in page] == [], kind
+    theirs = squeezed(words_of_html(as_html(teacher, NOTHING)))
+    found = [secret for secret in hidden if secret in theirs]
+    assert len(found) > 0.9 * len(hidden), "the search finds them where they are"
+
+
+def test_the_page_of_word_is_the_one_that_is_asked_for() -> None:
+    import docx
+
+    made = edition(sample(), "ru", teacher=True, token="ab12")
+    document = docx.Document(io.BytesIO(as_docx(made, shown())))
+    section = document.sections[0]
+    sizes = (section.page_width, section.page_height, section.left_margin, section.right_margin)
+    assert [round(size.cm, 1) for size in (*sizes, section.top_margin, section.bottom_margin)] == [21, 29.7, 3, 1, 2, 2]
+    body = document.styles["Body Text"]
+    assert (body.font.name, body.font.size.pt, body.paragraph_format.line_spacing) == ("Times New Roman", 14, 1.5)
+    header = section.header.paragraphs[0].text
+    for said in ("Лабораторная работа 90", "Вариант 2", "ab12", "для преподавателя"):
+        assert said in header
+    assert "PAGE" in section.footer.paragraphs[0]._p.xml
+
+
+def test_equations_are_numbered_at_the_right_margin_and_tables_have_captions_and_lines() -> None:
+    import docx
+
+    made = edition(sample(), "ru", teacher=True)
+    document = docx.Document(io.BytesIO(as_docx(made, shown())))
+    rows = [table for table in document.tables if len(table.columns) == 3 and "oMathPara" in table._tbl.xml]
+    assert [table.rows[0].cells[2].text for table in rows] == ["(1)", "(T1)"]
+    for table in rows:
+        left, middle, right = table.rows[0].cells
+        assert (left.text, right.paragraphs[0].alignment) == ("", docx.enum.text.WD_ALIGN_PARAGRAPH.RIGHT)
+        assert round(sum(cell.width.cm for cell in (left, middle, right)), 1) == 17, "the width of the text"
+        assert "tblBorders" not in table._tbl.xml
+    ruled = [table for table in document.tables if "tblBorders" in table._tbl.xml]
+    assert [table.rows[1].cells[0].text for table in ruled] == ["низкий"]
+    styles = [(paragraph.style.name, paragraph.text) for paragraph in document.paragraphs]
+    assert ("Table Caption", "Таблица 1 – Бюджеты уровней") in styles
+    assert ("Image Caption", "Рисунок 2 – Ответы с шумом") in styles
+    assert len(document.inline_shapes) == 2
+    assert any("Согласно (1) шум" in words for _, words in styles)
+
+
+def test_students_see_theory_and_are_told_what_they_will_draw() -> None:
+    made = edition(sample(), "en")
+    seen = theory_figures(made)
+    assert list(seen.figures) == ["fig_law"]
+    assert seen.figures["fig_law"].startswith(b"\x89PNG")
+    page = as_html(made, seen)
+    assert page.count(b"data:image/png;base64") == 1
+    words = " ".join(words_of_html(page).split())
+    assert "Figure 1 – Density of the noise" in words
+    assert "Figure 2 – Answers with noise (you draw this figure in the notebook)" in words
+
+
+def test_numbers_are_the_same_for_students_and_teachers() -> None:
+    student, teacher = (labels(edition(sample(), teacher=whose)) for whose in (False, True))
+    assert student == teacher
+    assert student.equations == {"eq:density": "1", "eq:ratio": "T1"}
+
+
+def test_the_web_page_stands_alone() -> None:
+    page = as_html(edition(sample(), "ru", teacher=True), shown()).decode("utf-8")
+    assert page.count("<math ") == len(
+        list(formulas(markdown(edition(sample(), "ru", teacher=True), shown(), "html", Path())))
+    )
+    bare = page.replace("http://www.w3.org/1998/Math/MathML", "")
+    for outside in ("http:", "https:", "<script", "<link", "url(", "//cdn"):
+        assert outside not in bare
+    assert '<html lang="ru-RU">' in page
+
+
+def test_the_paper_has_its_pages_its_numbers_and_its_letters() -> None:
+    made = edition(sample(), "ru", teacher=True, token="ab12")
+    source = as_typst(made, shown()).decode("utf-8")
+    assert "margin: (left: 3cm, right: 1cm, top: 2cm, bottom: 2cm)" in source
+    assert source.count("#numbered([(1)])") == 1
+    assert '0","67' in source, "no space after a decimal comma"
+    pdf = as_pdf(made, shown())
+    assert pdf.startswith(b"%PDF-")
+    assert 2 <= len(re.findall(rb"/Type\s*/Page\b", pdf)) <= 6
+
+
+def test_a_figure_that_fails_names_its_cell(tmp_path: Path) -> None:
+    import shutil
+
+    from sfumato.errors import DataUnreadable
+    from sfumato.labs.source import read
+    from tests.labs.editions import SAMPLE
+
+    folder = Path(shutil.copytree(SAMPLE, tmp_path / SAMPLE.name))
+    cells = (folder / "cells.py").read_text(encoding="utf-8")
+    (folder / "cells.py").write_text(cells.replace('plt.xlabel("z")', "undefined_name"), encoding="utf-8")
+    broken = read(folder)
+    with pytest.raises(DataUnreadable, match="lab 90: the cell fig_law fails: NameError"):
+        theory_figures(edition(broken))
+    with pytest.raises(DataUnreadable, match="lab 90: the cell fig_law fails: NameError"):
+        executed(edition(broken, teacher=True))
