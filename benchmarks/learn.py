@@ -34,7 +34,7 @@ TARGETS: dict[tuple[str, str], dict[str, tuple[float | None, float]]] = {
 }
 SLOWEST = {"Additive": 1.0, "Tree": 0.5}
 MILLION, SLOWEST_MILLION = 1_000_000, 10
-EVALUATED = 500  # times in each currency
+EVALUATED = 1000  # times in each currency
 EVALUATED_ON = ("age", "education_num", "marital_status", "capital_gain", "hours_per_week")
 Scores = dict[str, list[float]]
 

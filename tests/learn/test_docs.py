@@ -15,7 +15,7 @@ from tests.learn.people import LEARNERS
 from tests.pages import missing, play, text
 
 PAGE = "reference/learn.md"
-MANY = "no one two three four five six seven eight nine ten eleven twelve".split()
+MANY = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
 
 
 def test_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

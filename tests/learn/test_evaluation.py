@@ -38,13 +38,13 @@ def exact(table: Any, model: Any) -> tuple[float, float]:
     return right, float(auc_of(tables)[0])
 
 
-@pytest.mark.parametrize("many", [16, 2])
+@pytest.mark.parametrize("first", [False, True])
 @pytest.mark.parametrize("kind", LEARNERS, ids=lambda kind: kind.__name__)
 def test_with_hardly_any_noise_it_says_what_predict_says(
-    kind: Any, many: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    kind: Any, first: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """However the way down a tree is written: question by question, or looking first which column is asked about."""
-    monkeypatch.setattr(descending, "MANY", many)
+    monkeypatch.setattr(descending, "look_first", lambda *_: first)
     table = people(3000)
     with opened(tmp_path, table, epsilon=2 * LARGE) as session:
         model = learner(kind, 5).fit(session)
@@ -71,6 +71,23 @@ def test_people_who_are_held_out_are_not_fitted_on(tmp_path: Path) -> None:
     assert 850 < held < 1150
     assert held % 2 == 0
     assert "fitted on among them" not in str(found)
+
+
+def test_it_counts_as_many_rows_of_a_person_as_the_learner_did(tmp_path: Path) -> None:
+    unit = sf.Person("id", max_rows=2, max_groups=2)
+    with opened(tmp_path, people(2000, holes=False), unit=unit, epsilon=8 * LARGE) as session:
+        counted = [
+            sum(
+                map(
+                    sum,
+                    session.evaluate(
+                        sf.learn.NaiveBayes("y", spend=LARGE, **given).fit(session), spend=LARGE
+                    ).confusion,
+                )
+            )
+            for given in ({}, {"max_rows": 1})
+        ]
+    assert counted == [2000, 1000]
 
 
 def test_people_who_are_held_out_are_in_no_tree_of_a_forest(tmp_path: Path) -> None:

@@ -45,6 +45,14 @@ def test_a_file_says_what_it_cost_and_nothing_of_rows(files: dict[str, Path]) ->
     assert "600" not in {str(value) for value in privacy.values()}, "the number of rows is nowhere"
 
 
+def test_a_name_that_stands_twice_is_refused(files: dict[str, Path], tmp_path: Path) -> None:
+    """Readers disagree which of the two counts."""
+    text = files["tree"].read_text()
+    (tmp_path / "twice.json").write_text(text.replace('"target"', '"target": "other",\n "target"', 1))
+    with pytest.raises(DataUnreadable, match="no model"):
+        sf.learn.load(tmp_path / "twice.json")
+
+
 Change = Callable[[dict[str, Any]], object]
 
 

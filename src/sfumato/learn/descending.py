@@ -6,12 +6,12 @@ Few picks, however many nodes there are: engines plan every number that they are
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import accumulate
 
 from sfumato.learn.bins import Listed
 from sfumato.learn.questions import Asked
 from sfumato.learn.task import Task
 from sfumato.plan.expressions import (
+    AllOf,
     AnyOf,
     Arithmetic,
     Case,
@@ -24,9 +24,9 @@ from sfumato.plan.expressions import (
     RangeKey,
 )
 from sfumato.plan.sources import Computed, Rows, Source
+from sfumato.plan.work import LISTED
 from sfumato.schema.columns import Int
 
-MANY = 16  # nodes from which on it is cheaper to look first which column a node asks about
 NONE = -1  # what no cell is
 
 
@@ -34,7 +34,7 @@ NONE = -1  # what no cell is
 class Front:
     """The nodes of one tree at one level: the column that numbers them, and what each asks; a leaf asks nothing.
 
-    The children of the nodes are numbered one after the other; a leaf goes on as one node.
+    Who goes to the left, or is in a leaf, keeps the number; who goes to the right has as many more as there are nodes.
     """
 
     name: str
@@ -46,24 +46,19 @@ class Front:
         return RangeKey(Column(self.name), 0, len(self.asked) - 1) if self.numbered else None
 
     @property
-    def first(self) -> tuple[int, ...]:
-        """Where the children of each node begin."""
-        return tuple(accumulate((1 if one is None else 2 for one in self.asked[:-1]), initial=0))
-
-    @property
     def size_below(self) -> int:
-        return sum(1 if one is None else 2 for one in self.asked)
+        return 2 * len(self.asked)
 
     def by_node(self, numbers: Sequence[int]) -> Expression:
         return Number(Fraction(numbers[0])) if self.node is None else Pick(self.node, tuple(numbers))
 
-    def below(self, side: Expression) -> Expression:
-        """The number of the child to a side, 0 or 1."""
-        if self.node is None:
-            return side
-        if None not in self.asked:
-            return Arithmetic("+", Arithmetic("*", Column(self.name), Number(Fraction(2))), side)
-        return Arithmetic("+", Pick(self.node, self.first), side)
+    def below(self, right: Sequence[Condition]) -> Expression:
+        """The number of the child, the right one where any of these conditions holds."""
+        same: Expression = Column(self.name) if self.numbered else Number(Fraction(0))
+        if not right:
+            return same
+        either, more = right[0] if len(right) == 1 else AnyOf(tuple(right)), Number(Fraction(len(self.asked)))
+        return Case(((either, Arithmetic("+", same, more) if self.numbered else more),), same)
 
 
 def passed(task: Task) -> list[Computed]:
@@ -81,19 +76,32 @@ def below(source: Source, fronts: Sequence[Front], task: Task) -> Rows:
     """The same rows with their nodes one level down, in every tree."""
     kept = passed(task)
     nodes = [Computed(one.name, Column(one.name), whole(len(one.asked))) for one in fronts if one.numbered]
-    wide = [(front, _Looks.of(front)) for front in fronts if len(front.asked) >= MANY and any(front.asked)]
+    wide = [(front, _Looks.of(front)) for front in fronts if front.numbered and any(front.asked)]
+    if not look_first([front for front, _ in wide], task, len(kept) + len(nodes)):
+        wide = []
     if wide:
         source = Rows(source, None, (*kept, *nodes, *(looks.asked(front, task) for front, looks in wide)))
         source = Rows(source, None, (*kept, *nodes, *(looks.value(front, task) for front, looks in wide)))
     through = {front.name: looks for front, looks in wide}
     made = []
     for front in fronts:
-        if front.name in through:
-            side = through[front.name].side(front, task)
-        else:
-            side = _sides(front, task)
-        made.append(Computed(front.name, front.below(side), whole(front.size_below)))
+        right = through[front.name].right(front, task) if front.name in through else _right(front, task)
+        made.append(Computed(front.name, front.below(right), whole(front.size_below)))
     return Rows(source, None, (*kept, *made))
+
+
+def look_first(fronts: Sequence[Front], task: Task, passed_on: int) -> bool:
+    """Whether it is less to look first which column a node asks about, in two steps that pass all else on.
+
+    By the operators that `plan.work` counts, so that with fewer nodes and columns neither way is more.
+    """
+    first, by_node = 2 * passed_on, 0
+    for front in fronts:
+        asked, listed = [one for one in front.asked if one is not None], len(front.asked) // LISTED
+        columns, kinds = len({one.column for one in asked}), len({alone(one, task) for one in asked})
+        first += listed + 5 + max(1, 4 * columns - 2) + kinds * (listed + 7) + kinds - 1
+        by_node += 7 * len(asked) + (len(asked) > 1)
+    return first < by_node
 
 
 def alone(one: Asked, task: Task) -> bool:
@@ -105,27 +113,19 @@ def _cut(one: Asked, task: Task) -> int:
     return task.columns[one.column].size - len(one.right) - 1
 
 
-def _when(conditions: Sequence[Condition]) -> Expression:
-    """1 where one of them holds."""
-    if not conditions:
-        return Number(Fraction(0))
-    either = conditions[0] if len(conditions) == 1 else AnyOf(tuple(conditions))
-    return Case(((either, Number(Fraction(1))),), Number(Fraction(0)))
-
-
-def _sides(front: Front, task: Task) -> Expression:
-    """Column by column what the nodes ask of it: a value, or a cut. A node that does not, asks for what no cell is."""
-    conditions: list[Condition] = []
-    for place in sorted({one.column for one in front.asked if one is not None}):
-        own = [one if one is not None and one.column == place else None for one in front.asked]
-        values = [one.right[0] if one is not None and alone(one, task) else NONE for one in own]
-        if max(values) > NONE:
-            conditions.append(Comparison("=", task.cell_key(place).expression, front.by_node(values)))
-        size = task.columns[place].size
-        cuts = [_cut(one, task) if one is not None and not alone(one, task) else size for one in own]
-        if min(cuts) < size:
-            conditions.append(Comparison(">", task.cell_key(place).expression, front.by_node(cuts)))
-    return _when(conditions)
+def _right(front: Front, task: Task) -> list[Condition]:
+    """Node by node what it asks of a column: a value, or all beyond a cut."""
+    found: list[Condition] = []
+    for number, one in enumerate(front.asked):
+        if one is None:
+            continue
+        cell = task.cell_key(one.column).expression
+        single = alone(one, task)
+        edge = Number(Fraction(one.right[0] if single else _cut(one, task)))
+        asked = Comparison("=" if single else ">", cell, edge)
+        here = Comparison("=", Column(front.name), Number(Fraction(number)))
+        found.append(AllOf((here, asked)) if front.numbered else asked)
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +153,8 @@ class _Looks:
         value = Case(branches, seen[-1]) if branches else seen[-1]
         return Computed(task.unused(f"value_{front.name}"), value, whole(largest))
 
-    def side(self, front: Front, task: Task) -> Expression:
+    def right(self, front: Front, task: Task) -> list[Condition]:
+        """A node that asks for no value, asks for what no cell is; and for a cut likewise."""
         value = Column(task.unused(f"value_{front.name}"))
         largest = max(one.size for one in task.columns)
         values = [one.right[0] if one is not None and alone(one, task) else NONE for one in front.asked]
@@ -163,4 +164,4 @@ class _Looks:
             conditions.append(Comparison("=", value, front.by_node(values)))
         if min(cuts) < largest:
             conditions.append(Comparison(">", value, front.by_node(cuts)))
-        return _when(conditions)
+        return conditions

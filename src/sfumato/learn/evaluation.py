@@ -32,6 +32,7 @@ from sfumato.plots.roc import roc
 from sfumato.schema.budget import Spend
 from sfumato.schema.columns import CategoryValue
 from sfumato.schema.numbers import GivenNumber
+from sfumato.schema.unit import Person
 from sfumato.session import Session
 from sfumato.simulate import Simulator
 from sfumato.visible import visible_lines
@@ -146,13 +147,14 @@ def evaluated(
 
 
 def _task(model: Model, session: Session) -> Task:
-    """The same columns and classes, declared alike; and the units that were held out."""
-    expected, holdout = model.parameters.get("expected_rows"), model.parameters.get("holdout")
+    """The same columns, classes and rows of a person, declared alike; and the units that were held out."""
+    expected, holdout, rows = (model.parameters.get(name) for name in ("expected_rows", "holdout", "max_rows"))
     task = task_of(
         session.schema,
         session.price(1).currency,
         target=model.target,
         columns=[feature.name for feature in model.features],
+        max_rows=rows if isinstance(rows, int) and isinstance(session.schema.unit, Person) else None,
         expected_rows=int(expected) if isinstance(expected, int) else None,
         holdout=None if holdout is None else Fraction(str(holdout)),
         held_out=True,

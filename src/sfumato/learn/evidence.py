@@ -19,6 +19,7 @@ STEPS = 256  # of a weight: log-odds are whole numbers of 1/256
 NEWTON_STEPS = 12
 FARTHEST = 5.0  # of log-odds
 LEAST_CLASS, MOST_CLASS = 0.01, 0.99  # of all rows
+LEAST_NOISE = 1e-3  # standard deviations
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +94,7 @@ def _column(
     """
     own, every = table[:, wanted].astype(np.float64), table.sum(axis=1).astype(np.float64)
     others = table.shape[1] - 1
+    deviation = max(deviation, LEAST_NOISE)  # without any, a cell without rows has no variance to divide by
     rows = np.maximum(every, 0.25 * deviation)
     before = np.linalg.inv(kernel(cells))
     weights, matrix = np.zeros(len(table)), before

@@ -68,7 +68,7 @@ def read(path: Path) -> Model:
     if len(content) > MOST_MEGABYTES * 10**6:
         raise model_too_large(str(path), MOST_MEGABYTES)
     try:
-        said = json.loads(content, parse_constant=_refuse)
+        said = json.loads(content, parse_constant=_refuse, object_pairs_hook=_once)
     except (ValueError, RecursionError):
         raise model_unreadable(str(path)) from None
     if isinstance(said, dict) and type(said.get("sfumato")) is int and said["sfumato"] > FORMAT:
@@ -81,6 +81,14 @@ def read(path: Path) -> Model:
 
 def _refuse(constant: str) -> NoReturn:
     raise ValueError(constant)
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Of two values under one name, readers disagree which counts."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a name twice")
+    return found
 
 
 # ---- shapes: each takes what JSON holds, and gives a value or raises ValueError

@@ -4,8 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 
-import numpy as np
-
 from sfumato.envelope import Envelope
 from sfumato.kernel.cost import Cost
 from sfumato.learn.growing import ENOUGH_TO_SORT, Growth, Level, Roots, grow, root, templates
@@ -90,10 +88,8 @@ class Forest(Learner):
         grown = grow(task, envelope, self._growth(task), self._roots(envelope.seed), told)
         pruning, made = Pruning.of(self.min_samples, self.min_gain), []
         for tree in range(self.trees):
-            levels = [level[tree << deep : tree + 1 << deep] for deep, level in enumerate(grown.levels)]
-            leaves = np.split(grown.leaves, self.trees)[tree]
             cells = possible(task, [not shown for shown in seen[tree]], grown.orders)
-            made.append(grown_tree(levels, leaves, grown.noise, pruning, cells))
+            made.append(grown_tree(grown.levels, grown.leaves, grown.noise, pruning, cells, tree))
         fitted = Branches(tuple(made))
         return fitted, notes_on(fitted)
 

@@ -20,7 +20,7 @@ from sfumato.learn.model import SHARES, Branches, Node
 from sfumato.learn.questions import Asked, Orders, likeliest_last, questions, to_plan
 from sfumato.learn.schedule import Template
 from sfumato.learn.task import Counts, Task, cells_of
-from sfumato.plan.expressions import Arithmetic, Column, Cross, Pick, RangeKey, UnitPart
+from sfumato.plan.expressions import Case, Column, Cross, Number, OneOf, RangeKey, UnitPart
 from sfumato.plan.nodes import Choose, Histogram, Measure, MechanismName, Plan
 from sfumato.plan.sources import Computed, Kept, Rows, Source
 
@@ -88,18 +88,21 @@ def root(task: Task, trees: int = 1, salt: int = 0, seen: Sequence[Sequence[bool
         return Level(task, task.source, 1, numbered=False)
     name = _node(task)
     coded = Rows(task.schema.table, task.where, (*task.coded, Computed(name, UnitPart(salt, trees), whole(trees))))
-    tree = RangeKey(Column(name), 0, trees - 1)
-    shown = [tuple(int(one[place]) for one in seen) for place in range(len(task.columns))]
-    seen_columns = [
-        each if place >= len(shown) or all(shown[place]) else _hidden(each, Pick(tree, shown[place]))
-        for place, each in enumerate(passed(task))
+    *columns, classes = passed(task)
+    shown = [
+        _hidden(one, Column(name), [tree for tree in range(len(seen)) if not seen[tree][place]])
+        for place, one in enumerate(columns)
     ]
-    source = Kept(Rows(coded, None, (*seen_columns, Computed(name, Column(name), whole(trees)))))
+    source = Kept(Rows(coded, None, (*shown, classes, Computed(name, Column(name), whole(trees)))))
     return Level(task, source, trees, numbered=True)
 
 
-def _hidden(column: Computed, shown: Pick) -> Computed:
-    return Computed(column.name, Arithmetic("*", column.value, shown), column.declared)
+def _hidden(column: Computed, tree: Column, hidden: Sequence[int]) -> Computed:
+    """A column that is 0 in some trees."""
+    if not hidden:
+        return column
+    among = OneOf(tree, tuple(Number(Fraction(one)) for one in hidden))
+    return Computed(column.name, Case(((among, Number(Fraction(0))),), column.value), column.declared)
 
 
 def _node(task: Task) -> str:
@@ -149,7 +152,10 @@ def templates(task: Task, price: Cost, growth: Growth, roots: Roots) -> list[Tem
         largest = max(plans, key=lambda place: task.columns[place].size)
         numbers = len(task.classes) * sum(task.columns[place].size for place in plans)
         found.append(Template("rows by listed value and class", plans[largest], len(plans), numbers))
-    asked, level = questions(task, sorted_columns(task) if growth.sorting else ()), roots(task)
+    ranked = sorted_columns(task) if growth.sorting else []
+    if ranked:
+        task = task.ranked({place: tuple(range(task.columns[place].size)) for place in ranked})
+    asked, level = questions(task, ranked), roots(task)
     offered = choice(task, asked)
     for share in growth.levels:
         plan = choice_plan(task, level, offered, price.amount * share)
@@ -160,11 +166,16 @@ def templates(task: Task, price: Cost, growth: Growth, roots: Roots) -> list[Tem
 
 
 def widest(asked: Sequence[Asked], task: Task, nodes: int) -> list[Asked]:
-    """Of what so many nodes may ask, what takes most work to follow: all columns, by a value and by a cut each."""
+    """Of what so many nodes may ask, what takes most work to follow: all columns, by a cut and by a value each.
+
+    First come cuts of many listed values, which are numbered anew for it; and a value soon, since cuts alone are less.
+    """
     kinds: dict[tuple[int, bool], Asked] = {}
     for one in asked:
         kinds.setdefault((one.column, alone(one, task)), one)
-    each = list(kinds.values())
+    anew = {column: task.columns[column].size for column in sorted_columns(task)}
+    each = sorted(kinds.values(), key=lambda one: (alone(one, task), -anew.get(one.column, 0)))
+    each.insert(1, each.pop())
     return [each[node % len(each)] for node in range(nodes)]
 
 

@@ -28,7 +28,7 @@ from sfumato.learn.sql import as_sql
 from sfumato.learn.task import Task, share_of, task_of
 from sfumato.learn.wordings import not_fitted, parameter_unknown
 from sfumato.schema.budget import Spend
-from sfumato.schema.numbers import GivenNumber
+from sfumato.schema.numbers import GivenNumber, whole
 from sfumato.session import Session
 
 Told = Callable[[float, str], None]
@@ -143,7 +143,10 @@ class Learner(ABC):
 
     def _told(self, task: Task, price: Cost) -> dict[str, Parameter]:
         share = None if self.holdout is None else str(share_of(self.holdout))
-        return {**self._settings(task, price), "holdout": share}
+        rows: dict[str, Parameter] = (
+            {} if self.max_rows is None else {"max_rows": whole(self.max_rows, "max_rows", least=1)}
+        )
+        return {**self._settings(task, price), **rows, "holdout": share}
 
     def _purpose(self, task: Task, settings: Mapping[str, Parameter]) -> str:
         """In canonical words: another learner, version, parameter, column or bin is another purpose."""

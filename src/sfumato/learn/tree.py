@@ -30,6 +30,7 @@ from sfumato.learn.notes import notes_on
 from sfumato.learn.questions import Asked, Orders
 from sfumato.learn.schedule import Template
 from sfumato.learn.task import Counts, Task
+from sfumato.learn.wordings import too_deep
 from sfumato.schema.budget import Budget, Spend
 from sfumato.schema.columns import Declared
 from sfumato.schema.numbers import GivenNumber, exact, whole
@@ -100,14 +101,18 @@ class Tree(Learner):
 
 
 def growth_for(epsilon: Fraction, task: Task, depth: int | None, roots: Roots, trees: int = 1) -> Growth:
-    """By declarations and the spend; a depth that was asked for is taken. No deeper than plans may be large."""
+    """By declarations and the spend; a depth that was asked for is taken, or refused. Plans may be only so large."""
     rows = None if task.expected_rows is None else task.expected_rows // trees
     few = rows is not None and rows < FEW_ROWS
-    sorting = rows is not None and epsilon * rows > ENOUGH_TO_SORT and bool(sorted_columns(task))
+    # Listed values are sorted by tables of all rows, whatever their tree; in pure ε these cost a forest too much.
+    told = rows if task.currency == "epsilon" else task.expected_rows
+    sorting = told is not None and epsilon * told > ENOUGH_TO_SORT and bool(sorted_columns(task))
     leaves = LEAVES_OF_FEW if few else LEAVES
-    if depth is not None:
-        return Growth(whole(depth, "depth", least=1, most=MOST_DEPTH), leaves, sorting)
-    return _deepest(Growth(depth_for(epsilon, rows), leaves, sorting), task, roots)
+    wanted = depth_for(epsilon, rows) if depth is None else whole(depth, "depth", least=1, most=MOST_DEPTH)
+    found = _deepest(Growth(wanted, leaves, sorting), task, roots)
+    if depth is not None and found.depth < wanted:
+        raise too_deep(wanted, found.depth)
+    return found
 
 
 @lru_cache(maxsize=4)  # of a task that is fitted it is asked for its settings, its schedule and its draws
@@ -144,13 +149,13 @@ class _Sketch:
 
 
 def grown_tree(
-    levels: Sequence[Sequence[Asked]], leaves: Counts, noise: float, pruning: Pruning, cells: Possible
+    levels: Sequence[Sequence[Asked]], leaves: Counts, noise: float, pruning: Pruning, cells: Possible, tree: int = 0
 ) -> tuple[Node, ...]:
     """The nodes of one tree, its root first: counts added up from the leaves, shares shrunk towards their parents'.
 
     `cells`: which of them rows of the tree can be in, for every column.
     """
-    top = _sketched(levels, leaves, 0, 0, cells)
+    top = _sketched(levels, leaves, 0, tree, cells)
     _shared(top, None, noise)
     _pruned(top, pruning)
     nodes: list[Node] = []
@@ -176,10 +181,8 @@ def _sketched(levels: Sequence[Sequence[Asked]], leaves: Counts, level: int, pla
     right = cells[asked.column] & frozenset(asked.right)
     sides = [cells[asked.column] - right, right]
     below = [
-        _sketched(
-            levels, leaves, level + 1, 2 * place + side, (*cells[: asked.column], own, *cells[asked.column + 1 :])
-        )
-        for side, own in enumerate(sides)
+        _sketched(levels, leaves, level + 1, child, (*cells[: asked.column], own, *cells[asked.column + 1 :]))
+        for child, own in zip((place, place + len(levels[level])), sides, strict=True)
         if own
     ]
     if len(below) == 1:

@@ -108,25 +108,36 @@ def _climbed(fitted: Branches, task: Task) -> tuple[Source, list[Expression]]:
     numbered = False
     while any(tree[number] for tree, level in zip(asked, levels, strict=True) for number in level):
         fronts = [
-            Front(name, tuple(tree[number] for number in level), numbered)
+            Front(name, tuple(tree[number] for number in level), numbered)  # twice a leaf: once with no way to it
             for name, tree, level in zip(names, asked, levels, strict=True)
         ]
         source, numbered = below(source, fronts, task), True
         levels = [
-            [child for number in level for child in (nodes[number].children or (number,))]
+            [(nodes[number].children or (number,) * 2)[side] for side in (0, 1) for number in level]
             for nodes, level in zip(fitted.trees, levels, strict=True)
         ]
-    made = []
-    for place in range(len(task.classes)):
-        total: Expression = Number(Fraction(0))
-        for name, nodes, level in zip(names, fitted.trees, levels, strict=True):
-            numbers = tuple(nodes[number].shares[place] for number in level)
-            leaf = (
-                Pick(RangeKey(Column(name), 0, len(level) - 1), numbers) if numbered else Number(Fraction(numbers[0]))
+    # Of two classes the first has at least half where the other has at most half.
+    two, most = len(task.classes) == 2, SHARES * len(fitted.trees)
+    half: list[Expression] = [Number(Fraction(most, 2))] if two else []
+    leaves, made = list[Computed](), list[Computed]()
+    for place in range(len(half), len(task.classes)):
+        own = [
+            Computed(
+                task.unused(f"leaf{place}_{tree}"),
+                Front(name, (None,) * len(level), numbered).by_node([nodes[number].shares[place] for number in level]),
+                Int(0, SHARES),
             )
-            total = Arithmetic("+", total, leaf)
-        made.append(Computed(task.unused(f"share{place}"), total, Int(0, SHARES * len(fitted.trees))))
-    return Rows(source, None, (*made, passed(task)[-1])), [Column(one.name) for one in made]
+            for tree, (name, nodes, level) in enumerate(zip(names, fitted.trees, levels, strict=True))
+        ]
+        first, *others = (Column(one.name) for one in own)
+        total: Expression = first
+        for other in others:
+            total = Arithmetic("+", total, other)
+        made.append(Computed(task.unused(f"share{place}"), total, Int(0, most)))
+        leaves += own
+    classes = passed(task)[-1]
+    shares: list[Expression] = [Column(one.name) for one in made]
+    return Rows(Rows(source, None, (*leaves, classes)), None, (*made, classes)), [*half, *shares]
 
 
 def _asked(node: Node) -> Asked | None:

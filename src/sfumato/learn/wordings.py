@@ -63,6 +63,13 @@ def learner_too_large(reason: str) -> Refused:
     )
 
 
+def too_deep(wanted: int, most: int) -> Refused:
+    return Refused(
+        f"with depth={wanted} fitting or evaluating would make too large a plan for these columns.",
+        f"Use depth={most} or less, or name fewer columns, e.g. columns=[…]. Nothing was charged.",
+    )
+
+
 def no_columns_to_learn(target: str) -> Refused:
     return Refused(
         f'beside "{target}" there is no column to learn from.',
