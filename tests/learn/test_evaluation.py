@@ -11,7 +11,6 @@ import pytest
 import sfumato as sf
 from sfumato.errors import BudgetExceeded, Refused, UsageError
 from sfumato.kernel.mechanisms.additive import DiscreteGaussian, DiscreteLaplace
-from sfumato.learn import descending
 from sfumato.learn.evaluation import CELLS, Noise, accuracy, auc_of, estimate
 from sfumato.learn.walking import cuts_of_shares
 from sfumato.simulate import Simulator
@@ -38,13 +37,8 @@ def exact(table: Any, model: Any) -> tuple[float, float]:
     return right, float(auc_of(tables)[0])
 
 
-@pytest.mark.parametrize("first", [False, True])
 @pytest.mark.parametrize("kind", LEARNERS, ids=lambda kind: kind.__name__)
-def test_with_hardly_any_noise_it_says_what_predict_says(
-    kind: Any, first: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """However the way down a tree is written: question by question, or looking first which column is asked about."""
-    monkeypatch.setattr(descending, "look_first", lambda *_: first)
+def test_with_hardly_any_noise_it_says_what_predict_says(kind: Any, tmp_path: Path) -> None:
     table = people(3000)
     with opened(tmp_path, table, epsilon=2 * LARGE) as session:
         model = learner(kind, 5).fit(session)

@@ -113,19 +113,21 @@ def _cut(one: Asked, task: Task) -> int:
     return task.columns[one.column].size - len(one.right) - 1
 
 
+def asks(one: Asked, task: Task) -> Condition:
+    """Whether a row goes to the right: it has a value, or is beyond a cut."""
+    cell, single = task.cell_key(one.column).expression, alone(one, task)
+    return Comparison("=" if single else ">", cell, Number(Fraction(one.right[0] if single else _cut(one, task))))
+
+
 def _right(front: Front, task: Task) -> list[Condition]:
-    """Node by node what it asks of a column: a value, or all beyond a cut."""
-    found: list[Condition] = []
-    for number, one in enumerate(front.asked):
-        if one is None:
-            continue
-        cell = task.cell_key(one.column).expression
-        single = alone(one, task)
-        edge = Number(Fraction(one.right[0] if single else _cut(one, task)))
-        asked = Comparison("=" if single else ">", cell, edge)
-        here = Comparison("=", Column(front.name), Number(Fraction(number)))
-        found.append(AllOf((here, asked)) if front.numbered else asked)
-    return found
+    """Node by node what it asks."""
+    return [
+        AllOf((Comparison("=", Column(front.name), Number(Fraction(number))), asks(one, task)))
+        if front.numbered
+        else asks(one, task)
+        for number, one in enumerate(front.asked)
+        if one is not None
+    ]
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,14 +3,15 @@
 Whole numbers alone: sums of public weights, or the leaves of trees, picked from lists.
 """
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import exp
 
-from sfumato.learn.descending import Front, below, passed
+from sfumato.learn.descending import asks, passed, whole
 from sfumato.learn.evidence import STEPS
 from sfumato.learn.model import SHARES, Branches, Fitted, Node, Scores
-from sfumato.learn.questions import Asked, orders_in
+from sfumato.learn.questions import Asked, Orders, orders_in
 from sfumato.learn.task import Task
 from sfumato.plan.expressions import (
     AllOf,
@@ -97,47 +98,46 @@ def _grid(score: Expression) -> Expression:
 
 
 def _climbed(fitted: Branches, task: Task) -> tuple[Source, list[Expression]]:
-    """Level by level every row's node of every tree; a leaf above the last level stays what it is."""
-    names = [task.unused(f"node{tree}") for tree in range(len(fitted.trees))]
-    questions = [[_asked(node) for node in nodes] for nodes in fitted.trees]
-    orders = orders_in([one for tree in questions for one in tree if one is not None], task)
-    asked = [[None if one is None else one.ranked(orders) for one in tree] for tree in questions]
+    """Every row's leaf of every tree, then what each leaf says of each class."""
+    questions = [_asked(node) for nodes in fitted.trees for node in nodes]
+    orders = orders_in([one for one in questions if one is not None], task)
     task = task.ranked(orders)
-    levels: list[list[int]] = [[0] for _ in fitted.trees]
-    source: Source = task.source
-    numbered = False
-    while any(tree[number] for tree, level in zip(asked, levels, strict=True) for number in level):
-        fronts = [
-            Front(name, tuple(tree[number] for number in level), numbered)  # twice a leaf: once with no way to it
-            for name, tree, level in zip(names, asked, levels, strict=True)
-        ]
-        source, numbered = below(source, fronts, task), True
-        levels = [
-            [(nodes[number].children or (number,) * 2)[side] for side in (0, 1) for number in level]
-            for nodes, level in zip(fitted.trees, levels, strict=True)
-        ]
+    leaves = [_leaves(nodes) for nodes in fitted.trees]
+    found = [
+        Computed(task.unused(f"leaf{tree}"), _leaf(nodes, 0, own, orders, task), whole(len(own)))
+        for tree, (nodes, own) in enumerate(zip(fitted.trees, leaves, strict=True))
+    ]
     # Of two classes the first has at least half where the other has at most half.
     two, most = len(task.classes) == 2, SHARES * len(fitted.trees)
     half: list[Expression] = [Number(Fraction(most, 2))] if two else []
-    leaves, made = list[Computed](), list[Computed]()
+    parts, made = list[Computed](), list[Computed]()
     for place in range(len(half), len(task.classes)):
-        own = [
-            Computed(
-                task.unused(f"leaf{place}_{tree}"),
-                Front(name, (None,) * len(level), numbered).by_node([nodes[number].shares[place] for number in level]),
-                Int(0, SHARES),
+        total: Expression = Number(Fraction(0))
+        for tree, (nodes, own) in enumerate(zip(fitted.trees, leaves, strict=True)):
+            says = Pick(
+                RangeKey(Column(found[tree].name), 0, len(own) - 1), tuple(nodes[one].shares[place] for one in own)
             )
-            for tree, (name, nodes, level) in enumerate(zip(names, fitted.trees, levels, strict=True))
-        ]
-        first, *others = (Column(one.name) for one in own)
-        total: Expression = first
-        for other in others:
-            total = Arithmetic("+", total, other)
+            parts.append(Computed(task.unused(f"share{place}_{tree}"), says, Int(0, SHARES)))
+            total = Arithmetic("+", total, Column(parts[-1].name))
         made.append(Computed(task.unused(f"share{place}"), total, Int(0, most)))
-        leaves += own
     classes = passed(task)[-1]
-    shares: list[Expression] = [Column(one.name) for one in made]
-    return Rows(Rows(source, None, (*leaves, classes)), None, (*made, classes)), [*half, *shares]
+    source = Rows(Rows(Rows(task.source, None, (*found, classes)), None, (*parts, classes)), None, (*made, classes))
+    return source, [*half, *(Column(one.name) for one in made)]
+
+
+def _leaves(nodes: Sequence[Node]) -> dict[int, int]:
+    """Of every leaf its place among all leaves."""
+    own = [number for number, node in enumerate(nodes) if not node.children]
+    return {number: place for place, number in enumerate(own)}
+
+
+def _leaf(nodes: Sequence[Node], number: int, leaves: Mapping[int, int], orders: Orders, task: Task) -> Expression:
+    """The place of a row's leaf among all leaves, by the questions from a node on."""
+    node, asked = nodes[number], _asked(nodes[number])
+    if asked is None:
+        return Number(Fraction(leaves[number]))
+    left, right = (_leaf(nodes, child, leaves, orders, task) for child in node.children)
+    return Case(((asks(asked.ranked(orders), task), right),), left)
 
 
 def _asked(node: Node) -> Asked | None:
