@@ -221,7 +221,8 @@ def test_a_tree_is_no_deeper_than_plans_may_be_large(tmp_path: Path) -> None:
 
 def test_trees_of_a_forest_see_different_columns_by_public_coins() -> None:
     seen = _seen(10, 5, "00ff")
-    assert [sum(tree) for tree in seen] == [7] * 5
+    assert [sum(tree) for tree in seen] == [6] * 5
+    assert [sum(tree[column] for tree in seen) for column in range(10)] == [3] * 10, "each column by as many trees"
     assert len(set(seen)) > 1
     assert _seen(10, 5, "00ff") == seen != _seen(10, 5, "00fe")
     assert _seen(1, 2, "1") == ((True,), (True,))

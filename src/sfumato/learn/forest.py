@@ -20,7 +20,7 @@ from sfumato.schema.numbers import GivenNumber, whole
 from sfumato.simulate import Simulator
 
 MOST_TREES = 50
-SEEN = 0.7  # of the columns, by each tree
+SEEN = 0.6  # of the columns, by each tree
 
 
 class Forest(Learner):
@@ -111,9 +111,11 @@ class _Roots:
 
 
 def _seen(columns: int, trees: int, seed: str) -> tuple[tuple[bool, ...], ...]:
-    """Which columns each tree sees: public coins, of the seed that is in the ledger."""
-    many, simulator = max(1, round(SEEN * columns)), Simulator(int(seed, 16))
-    chosen = [
-        set(simulator.stream(f"columns of tree {tree}").permutation(columns)[:many].tolist()) for tree in range(trees)
-    ]
-    return tuple(tuple(place in own for place in range(columns)) for own in chosen)
+    """Which columns each tree sees: public coins, of the seed that is in the ledger.
+
+    Columns are shuffled once and hidden in turn, so that each is hidden from as many trees as any other, or one more.
+    """
+    order = Simulator(int(seed, 16)).stream("columns of trees").permutation(columns).tolist()
+    many = columns - max(1, round(SEEN * columns))
+    hidden = [{order[(tree * many + turn) % columns] for turn in range(many)} for tree in range(trees)]
+    return tuple(tuple(place not in own for place in range(columns)) for own in hidden)
