@@ -1,4 +1,5 @@
-"""Editions of labs: a student's folder, an executed teacher's edition, everything.
+"""Editions of labs: a student's folder, an executed teacher's edition, everything; a class graded, and our checks
+beside another course's.
 
 Needs the packages of locks/labs.lock (make labs installs them).
 """
@@ -7,8 +8,10 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
+from benchmarks.labs_course import OURS, checks_beside, grading_thirty
 from benchmarks.measure import Report, medians
 from sfumato.labs.build.files import KINDS
 from sfumato.labs.build.plan import Job, build, workers_here
@@ -20,8 +23,14 @@ STUDENT, TEACHER = 5.0, 20.0  # seconds, at most
 WHOLE = 8 * 60.0  # for labs 0 to 4 in one language
 
 
-def run() -> list[Report]:
-    return [_one_edition(), _everything()]
+GRADED, GRADING = 30, 90.0  # submissions; seconds, at most
+
+
+def run() -> Iterator[Report]:
+    yield _one_edition()
+    yield _graded()
+    yield _checks()
+    yield _everything()
 
 
 def _one_edition() -> Report:
@@ -45,6 +54,24 @@ def _one_edition() -> Report:
         )
     report.add("a student's folder with its hand-out", found["student"], "s", at_most=STUDENT)
     report.add("a teacher's edition, executed, with Word and PDF", found["teacher"], "s", at_most=TEACHER)
+    return report
+
+
+def _graded() -> Report:
+    report = Report(f"A class: {GRADED} submissions of lab {LAB}, each of its own variant and data")
+    seconds, share = grading_thirty(LAB, GRADED)
+    report.add("graded in", seconds, "s", at_most=GRADING)
+    report.add("share of all points, all answers being right", share, "", at_least=1.0)
+    return report
+
+
+def _checks() -> Report:
+    """The share of runs in which a check passes an answer: 1 is wanted of the right one, 0 of all others."""
+    report = Report("Answers to one task that pass: checks of the leading course, and ours")
+    for answer, passed in checks_beside().items():
+        for check, share in passed.items():
+            wanted = {"at_least": 1.0} if answer == "right" else {"at_most": 0.01}
+            report.add(f"{answer}: {check}", share, "", **(wanted if check == OURS else {}))
     return report
 
 
