@@ -78,7 +78,7 @@ def checks_beside(runs: int = 400, histogram_runs: int = 40, seed: int = 7) -> d
 
 
 def grading_thirty(lab_number: int = 2, students: int = 30) -> tuple[float, float]:
-    """Seconds to grade thirty right submissions of a lab, each of its own variant and data; and the share of all points they got."""
+    """Seconds to grade thirty right submissions of a lab, each of its own variant; and their share of all points."""
     lab = load(lab_number)
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)

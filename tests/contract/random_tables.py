@@ -182,9 +182,9 @@ def list_of(column: Any) -> list[Any]:
 
 def rows_of(table: dict[str, Any]) -> list[dict[str, Any]]:
     lists = {name: list_of(column) for name, column in table.items()}
-    # What is longer than every value of a category is cut when it is read, one character later.
+    # What is longer than every value of a category is NULL when it is read.
     most = max(len(value.encode()) for value in AWKWARD[:9])
-    lists["kind"] = [None if text is None else text[: most + 1] for text in lists["kind"]]
+    lists["kind"] = [None if text is None or len(text.encode()) > most else text for text in lists["kind"]]
     if not isinstance(frame_of(table), pa.Table):
         # Columns of objects are read as texts, whose whole numbers go to the ends of 64 bits.
         for name in (name for name, declared in COLUMNS.items() if isinstance(declared, Int) and name in lists):

@@ -4,6 +4,7 @@ import contextlib
 import math
 from collections.abc import Callable, Iterator
 from datetime import date, datetime, timedelta, timezone
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -221,6 +222,49 @@ def test_one_moment_with_nanoseconds_changes_no_other(place: str, column: Declar
     found = read(PLACES[place](without, tmp_path), column)
     assert None not in found
     assert read(PLACES[place](more, tmp_path), column)[:3] == found
+
+
+def test_the_last_nanosecond_of_a_day_is_of_that_day_in_every_type(tmp_path: Path) -> None:
+    """One text, or one moment with a zone, makes texts of all: these keep their day, and so does what is cast."""
+    moments = ["1955-03-01 23:59:59.999999999", "1969-12-31 23:59:59.999999999", "2020-02-29 23:59:59.999999999"]
+    days = [date(1955, 3, 1), date(1969, 12, 31), date(2020, 2, 29)]
+    path = tmp_path / "t.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("CREATE TABLE data (x TIMESTAMP_NS)")
+        connection.executemany("INSERT INTO data VALUES (?)", [[moment] for moment in moments])
+    for source in (
+        path,
+        pa.table({"x": moments}),
+        pa.table({"x": pa.array([np.datetime64(moment, "ns") for moment in moments])}),
+        pd.DataFrame({"x": pd.to_datetime(moments)}),
+        pd.DataFrame({"x": pd.Series([*pd.to_datetime(moments), "x"], dtype=object)}),
+        pd.DataFrame({"x": pd.to_datetime(moments).tz_localize("UTC")}),
+    ):
+        assert read(source, Date())[:3] == days
+
+
+WIDE = (-18014398509481987, 18014398509481987, -9007199254740993, 9007199254740993, -(2**60) - 129, 7)
+KINDS = (pa.int64(), *(pa.decimal128(digits, 0) for digits in (19, 20, 38)), pa.string())
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+def test_a_number_is_rounded_once_whatever_digits_its_column_has(kind: pa.DataType) -> None:
+    """One number with more digits widens the type of all others; 128 bits are cast to doubles in two steps."""
+    table = pa.table({"x": pa.array([Decimal(one) for one in WIDE], pa.decimal128(38, 0)).cast(kind)})
+    assert read(table, Float()) == [float(one) for one in WIDE]
+
+
+def test_a_number_of_many_bits_is_rounded_once(tmp_path: Path) -> None:
+    path = kept(tmp_path / "t.duckdb", "HUGEINT", *map(str, WIDE))
+    with opened(path, ANY) as engine:
+        assert [cell for (cell,) in engine.run("SELECT real FROM data")] == [float(one) for one in WIDE]
+
+
+@pytest.mark.parametrize(("digits", "places"), [(9, 4), (15, 4), (15, 15), (16, 4), (18, 9), (38, 4), (38, 30)])
+def test_a_fraction_is_rounded_once_whatever_digits_its_column_has(digits: int, places: int) -> None:
+    cells = [Decimal(text) for text in ("0.7767", "-0.0001", "0.1", "-0.3333")]
+    table = pa.table({"x": pa.array(cells, pa.decimal128(digits, places))})
+    assert read(table, Float()) == [float(one) for one in cells]
 
 
 def test_one_moment_among_days_changes_no_day(tmp_path: Path) -> None:

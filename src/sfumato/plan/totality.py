@@ -182,12 +182,12 @@ def _column(name: str, schema: Schema) -> Derived:
 
 
 def longest_declared(declared: Declared) -> int:
-    """The most characters of a column of a table. Other texts than a category's values are cut one character later."""
+    """The most characters of a column of a table; a category's values are counted by their bytes, which are more."""
     match declared:
         case Text(longest=characters):
             return characters
         case Category(values=values):
-            return max(len(plain_text(value).encode()) for value in values) + 1
+            return max(len(plain_text(value).encode()) for value in values)
         case _:
             return 0
 

@@ -26,6 +26,8 @@ BEGIN_WITHOUT = ("STRUCT(", "MAP(")
 TEXTUAL = ("VARCHAR", "JSON")
 LAST = (1 << 63) - 1
 FEWEST_SIGNS = 8
+# Doubles hold all whole numbers of so many digits, and such powers of ten: their quotient is rounded once.
+EXACT_DIGITS = 15
 # Bytes of a text, as hexadecimal digits (Unicode 16, table 3-7).
 NEXT = "[89AB][0-9A-F]"
 UTF8 = (
@@ -109,9 +111,9 @@ def _canonical(name: str, column: Declared | None, physical: str) -> str:
         case Category(values=values) if isinstance(values[0], int):
             return _whole(name, physical, "BIGINT" if max(abs(int(value)) for value in values) <= LAST else "HUGEINT")
         case Category(values=values):
-            # Longer than any value that is listed: so it is none of them, cut or not, and no CASE is needed.
-            longer = max(len(str(value).encode()) for value in values) + 1
-            return _cut(_text(name, physical, longer), longer)
+            most = max(len(str(value).encode()) for value in values)
+            written = _text(name, physical, most)
+            return f"CASE WHEN strlen({written}) <= {most} THEN {_cut(written, most)} END"
         case Int():
             return _clamped(name, physical)
         case Date() if physical == "DATE" or physical in MOMENTS:
@@ -137,9 +139,8 @@ def _by_utc(name: str, physical: str) -> str:
 
 def _day(name: str, physical: str) -> str:
     """A day of the years 1 to 9999; anything else, infinity included, is NULL."""
-    plain = (
-        name if physical == "VARCHAR" or physical.startswith(("DATE", "TIMESTAMP")) else f"TRY_CAST({name} AS VARCHAR)"
-    )
+    # Nanoseconds before 1970 are cast to the next day if they are its last; as a text they keep their own.
+    plain = name if physical == "VARCHAR" or physical in MOMENTS - {"TIMESTAMP_NS"} else f"TRY_CAST({name} AS VARCHAR)"
     day = name if physical == "DATE" else f"TRY_CAST({plain} AS DATE)"
     return f"CASE WHEN {day} BETWEEN DATE '0001-01-01' AND DATE '9999-12-31' THEN {day} END"
 
@@ -194,9 +195,13 @@ def _double(name: str, physical: str) -> str:
 
 
 def _is_number(physical: str) -> bool:
-    """Whether a cast to a double gives what the text of the number would give."""
-    is_decimal = physical.startswith("DECIMAL(") and not physical.endswith("]")
-    return physical == "BOOLEAN" or physical in WHOLE or physical in REAL or is_decimal
+    """Whether a cast to a double gives what the text of the number would give.
+
+    Not of 128 bits, of which a cast makes two roundings; nor of decimals whose digits are more than a double's.
+    """
+    if physical.startswith("DECIMAL(") and not physical.endswith("]"):
+        return int(physical.removeprefix("DECIMAL(").partition(",")[0]) <= EXACT_DIGITS
+    return physical == "BOOLEAN" or physical in WHOLE - {"HUGEINT"} or physical in REAL
 
 
 def _truth(written: str) -> str:
