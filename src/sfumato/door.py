@@ -26,10 +26,6 @@ class Answered:
     when: str
     cached: bool
 
-    @property
-    def receipt(self) -> int:
-        return self.releases[0].entry
-
 
 def answer(
     ledger: Ledger, paid: Payment | Draw, engine: Engine, entropy: Entropy, copies: Copies | None = None

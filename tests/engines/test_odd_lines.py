@@ -3,10 +3,13 @@
 import gzip
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
+from unittest.mock import Mock
 
+import duckdb
 import pytest
 
-from sfumato.engines.duckdb import files
+from sfumato.engines.duckdb import files, sources
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.errors import DataUnreadable
 from sfumato.schema.columns import Int, Text
@@ -117,6 +120,21 @@ def test_a_cell_in_quotes_is_one_wherever_in_a_file_it_stands(border: int, name:
     first = b"40," + b"x" * (left - 4) + b"\n" if left >= 4 else b"\n" * left
     found = rows(tmp_path, HEADER, first, filler * many, cell, filler * 1000, name=name)
     assert found == (left >= 4) + many + 1 + 1000
+
+
+def test_where_readers_cannot_share_a_file_one_reads_it(tmp_path: Path) -> None:
+    """Whether they can depends on how many there are; here they never can."""
+    path, schema = tmp_path / "people.csv", Schema("people", Row(), {"age": Int(0, 99)})
+    path.write_text('age,town\n30,Ulm\n31,"a\nb"\n', newline="")
+    with duckdb.connect() as connection:
+
+        def execute(sql: str) -> Any:
+            if "parallel = true" in sql:
+                raise duckdb.Error("one begins inside of quotes")
+            return connection.execute(sql)
+
+        sources._csv(Mock(execute=execute), path, schema)
+        assert connection.execute("SELECT age FROM people ORDER BY age").fetchall() == [(30,), (31,)]
 
 
 def test_an_open_quote_hides_nothing_where_empty_lines_make_up_for_its_rows(tmp_path: Path) -> None:

@@ -84,11 +84,9 @@ class Line:
         width = (last - first) / bins
         tens = Fraction(10) ** floor(log(float(width)) / log(10))
         wanted = (times * tens * tenfold for tenfold in (1, 10) for times in ROUND)
-        for each in wanted:
-            width = Fraction(max(1, ceil(each))) if self.whole else each
-            start = floor(first / width) * width
-            if start + bins * width >= last:
-                break
+        widths = (Fraction(max(1, ceil(each))) if self.whole else each for each in wanted)
+        starts = ((floor(first / width) * width, width) for width in widths)
+        start, width = next(found for found in starts if found[0] + bins * found[1] >= last)
         return [start + place * width for place in range(bins + 1)]
 
     def deviations(self, low: int, high: int, most: int) -> Numbers:

@@ -174,7 +174,8 @@ def _derived(same: _Same) -> Schema:
     source, schema = same.source, same.schema
     match source:
         case str():
-            if source != schema.table and source not in schema.tables:
+            # Not a kind of text that says of itself what it is equal to.
+            if type(source) is not str or (source != schema.table and source not in schema.tables):
                 raise plan_refused("it protects another unit or asks another table")
             return schema.of_table(source)
         case Rows(source=inner, where=where, columns=computed):
