@@ -44,12 +44,12 @@ def test_what_is_refused_while_a_column_is_read_stays_refused() -> None:
 
 def test_a_copy_is_dropped_where_something_fails_beside_it() -> None:
     engine = DuckDBEngine(pa.table({"x": [1, 2]}), SCHEMA)
-    names: list[str] = []
-    with pytest.raises(EngineFailed), engine.kept("t", SCHEMA) as name:
-        names.append(name)
-        engine.run("SELECT nothing FROM nowhere")
+    copy = engine.kept("t", SCHEMA)
+    name = copy.__enter__()
+    assert engine.run(f"SELECT COUNT(*) FROM {name}") == [(2,)]
+    assert not copy.__exit__(ZeroDivisionError, ZeroDivisionError(), None)
     with pytest.raises(EngineFailed):
-        engine.run(f"SELECT * FROM {names[0]}")
+        engine.run(f"SELECT * FROM {name}")
     engine.close()
 
 
