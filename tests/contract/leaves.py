@@ -65,7 +65,7 @@ TABLE = pa.table(
         "whole": pa.array([1, -7, 3, 0, 12, None, 2, 7, -1, 5, 5, 5, 0, 4, -5, 10, 9, 3], pa.int64()),
         "note": pa.array(NOTES, pa.string()),
         "seen": pa.array(DAYS * 3, pa.date32()),
-        "kind": pa.array(["it's", "b", '"', "other", None, "it's"] * 3, pa.string()),
+        "kind": pa.array(["it's", "b", '"', "none", None, "it's"] * 3, pa.string()),
     }
 )
 PATTERNS = ("a\\%", "a_b", "%\\%", "a%", "%b", "_", "", "\\")

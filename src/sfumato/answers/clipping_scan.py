@@ -3,20 +3,18 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.answers.wordings import no_numbers, no_upper_end
 from sfumato.ledger.terms import Amount
+from sfumato.plots.charts import Band, Chart, Line, Mark, Panel, interactive
 from sfumato.plots.page import Table, escaped, table
 from sfumato.query.sql_calls import MOST_BINS
 from sfumato.schema.columns import Declared, Float, Int
 from sfumato.schema.numbers import GivenNumber, exact_positive, whole
-
-if TYPE_CHECKING:
-    from sfumato.plots.charts import Chart
 
 Numbers = NDArray[np.float64]
 SHOWN = 15  # points in a table
@@ -82,8 +80,6 @@ class Scan:
 
     def plot(self) -> Any:
         """A Plotly figure of the curve with its 95 % error band."""
-        from sfumato.plots.charts import interactive  # noqa: PLC0415 - slow to load
-
         return interactive(self.chart().panels[0])
 
     def _repr_html_(self) -> str:
@@ -98,10 +94,8 @@ class Scan:
         """A few points, evenly spread."""
         return self.points[:: -(-len(self.points) // SHOWN)]
 
-    def chart(self) -> "Chart":
+    def chart(self) -> Chart:
         """The curve with its error band, and the bound to declare."""
-        from sfumato.plots.charts import Band, Chart, Line, Mark, Panel  # noqa: PLC0415 - slow to load
-
         bounds = [point.bound for point in self.points]
         panel = Panel(
             title=f"Sum of {self.column}, clipped at every bound",
