@@ -185,10 +185,9 @@ def rows_of(table: dict[str, Any]) -> list[dict[str, Any]]:
     # What is longer than every value of a category is NULL when it is read.
     most = max(len(value.encode()) for value in AWKWARD[:9])
     lists["kind"] = [None if text is None or len(text.encode()) > most else text for text in lists["kind"]]
-    if not isinstance(frame_of(table), pa.Table):
-        # Columns of objects are read as texts, whose whole numbers go to the ends of 64 bits.
-        for name in (name for name, declared in COLUMNS.items() if isinstance(declared, Int) and name in lists):
-            lists[name] = [None if value is None else min(max(value, -(2**63)), 2**63 - 1) for value in lists[name]]
+    # Whole numbers go to the ends of 64 bits.
+    for name in (name for name, declared in COLUMNS.items() if isinstance(declared, Int) and name in lists):
+        lists[name] = [None if value is None else min(max(value, -(2**63)), 2**63 - 1) for value in lists[name]]
     return [dict(zip(lists, values, strict=True)) for values in zip(*lists.values(), strict=True)]
 
 

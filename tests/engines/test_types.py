@@ -254,6 +254,45 @@ def test_a_number_is_rounded_once_whatever_digits_its_column_has(kind: pa.DataTy
     assert read(table, Float()) == [float(one) for one in WIDE]
 
 
+@pytest.mark.parametrize("kind", ["UBIGINT", "HUGEINT", "UHUGEINT", "VARCHAR", "JSON", "DECIMAL(38, 0)", "DOUBLE"])
+def test_whole_numbers_end_where_64_bits_end_in_every_type(kind: str, tmp_path: Path) -> None:
+    """One row more widens the type of all others: neither what they are nor how they are hashed may change."""
+    beyond = [2**63, 2**64 - 1024] if kind != "DECIMAL(38, 0)" else [2**63]
+    path = kept(tmp_path / "t.duckdb", kind, *(f"'{one}'" for one in beyond), "NULL")
+    with opened(path, ANY) as engine:
+        found = engine.run("SELECT whole, typeof(whole) FROM data")
+    assert found == [(2**63 - 1, "BIGINT")] * len(beyond) + [(None, "BIGINT")]
+
+
+def test_negative_whole_numbers_are_hashed_alike_in_every_type(tmp_path: Path) -> None:
+    hashes = set()
+    for number, kind in enumerate(("BIGINT", "HUGEINT", "SMALLINT", "VARCHAR", "DOUBLE", "DECIMAL(20, 0)")):
+        path = kept(tmp_path / f"{number}.duckdb", kind, "'-7'")
+        with opened(path, ANY) as engine:
+            hashes.add(engine.run("SELECT hash(whole) FROM data")[0])
+    assert len(hashes) == 1
+
+
+@pytest.mark.parametrize("declared", [Date(), Text(), Category(["2262-04-11", "20000-01-01"])], ids=repr)
+@pytest.mark.parametrize(
+    "end", [pd.Timestamp.max, pd.Timestamp.min, pd.Timestamp(np.datetime64("20000-01-01", "s"))], ids=str
+)
+def test_moments_at_the_ends_of_their_type_are_missing_alone_and_among_texts(end: Any, declared: Declared) -> None:
+    alone = pd.DataFrame({"x": pd.Series([end] * 3)})
+    among = pd.DataFrame({"x": pd.Series([end] * 3 + ["x"], dtype=object)})
+    assert read(alone, declared) == read(among, declared)[:3] == [None] * 3
+
+
+def test_what_is_no_number_is_missing_in_every_column_of_pandas() -> None:
+    cells = pa.array([1.5, math.nan, None])
+    for series in (
+        pd.Series(pd.arrays.ArrowExtensionArray(cells)),
+        pd.Series(cells.to_pylist(), dtype=object),
+        pd.Series([1.5, math.nan, math.nan]),
+    ):
+        assert read(pd.DataFrame({"x": series}), Float()) == [1.5, None, None]
+
+
 def test_a_number_of_many_bits_is_rounded_once(tmp_path: Path) -> None:
     path = kept(tmp_path / "t.duckdb", "HUGEINT", *map(str, WIDE))
     with opened(path, ANY) as engine:

@@ -155,14 +155,20 @@ def _id(name: str, physical: str) -> str:
 
 
 def _clamped(name: str, physical: str) -> str:
-    """A whole number: what is beyond 64 bits goes to the end, as bounds would do it, or keeps its own type."""
+    """A whole number of 64 bits, in that type: engines hash others otherwise. What is beyond goes to the end."""
+    if physical == "BIGINT":
+        return name
+    if physical in NARROW:
+        return f"CAST({name} AS BIGINT)"
     if physical in WHOLE:
-        return f"CAST({name} AS BIGINT)" if physical in NARROW else name
+        wide = f"CAST({name} AS HUGEINT)"
+        ends = f"CASE WHEN {wide} < {-LAST - 1} THEN {-LAST - 1} WHEN {wide} > {LAST} THEN {LAST} ELSE {wide} END"
+        return f"CAST({ends} AS BIGINT)"
     found, number = _whole(name, physical, "BIGINT"), _double(name, physical)
     if physical == "BOOLEAN":
         return found
     last = f"CASE WHEN {number} < 0 THEN {-LAST - 1} WHEN {number} <= CAST('Infinity' AS DOUBLE) THEN {LAST} END"
-    return f"COALESCE({found}, {last})"
+    return f"CAST(COALESCE({found}, {last}) AS BIGINT)"
 
 
 def _whole(name: str, physical: str, kind: str) -> str:

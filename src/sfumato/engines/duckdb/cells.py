@@ -20,6 +20,7 @@ MOST_BITS = 1100  # beyond the largest double
 LONGEST_DECIMAL = 400
 MIDNIGHT = " 00:00:00"
 FIRST_YEAR, LAST_YEAR = 1, 9999
+ENDLESS = (1 << 63) - 1  # nanoseconds: the engine's infinity, in a column of moments
 
 
 def texts_of(cells: Iterable[object], *, ids: bool = False) -> "pa.Array[Any]":
@@ -104,7 +105,7 @@ def _moment(cell: Any, kind: type) -> str | None:
     if pandas is not None and kind is type(pandas.NaT):
         return None
     if pandas is not None and kind is pandas.Timestamp:
-        return _shortest(cell.tz_localize(None).isoformat(sep=" "))
+        return _numpy_moment(cell.tz_localize(None).to_datetime64())
     if issubclass(kind, datetime):
         return _shortest(datetime.isoformat(datetime.replace(cell, tzinfo=None), sep=" "))
     return date.isoformat(cell)
@@ -139,7 +140,10 @@ def _plain(cell: Any) -> object:
 def _numpy_moment(cell: "np.datetime64[Any]") -> str | None:
     if np.isnat(cell) or not FIRST_YEAR <= int(cell.astype("datetime64[Y]").astype(np.int64)) + 1970 <= LAST_YEAR:
         return None
-    coarse = np.datetime_data(cell.dtype)[0] in ("Y", "M", "W", "D", "h", "m")
+    unit = np.datetime_data(cell.dtype)[0]
+    if unit == "ns" and abs(int(cell.astype(np.int64))) == ENDLESS:
+        return None
+    coarse = unit in ("Y", "M", "W", "D", "h", "m")
     return _shortest(str(cell.astype("datetime64[s]") if coarse else cell).replace("T", " "))
 
 

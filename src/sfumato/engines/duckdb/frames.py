@@ -154,7 +154,12 @@ def _number(column: Any) -> Any:
 
     if pa.types.is_integer(column.type):
         return column.cast(pa.large_string() if column.type == pa.uint64() else pa.int64())
-    return column.cast(pa.float64()) if pa.types.is_floating(column.type) else column
+    if not pa.types.is_floating(column.type):
+        return column
+    import pyarrow.compute as pc  # noqa: PLC0415 - slow to load
+
+    reals = column.cast(pa.float64())
+    return pc.if_else(pc.is_nan(reals), pa.scalar(None, pa.float64()), reals)
 
 
 def _arrow(found: Any, is_id: bool) -> Any:
