@@ -178,7 +178,7 @@ def test_whole_numbers_of_every_width_are_clamped_grouped_and_compared(
     for operator, number, expected in (
         ("<", -1, int(signed)),
         (">=", 2**70, 0),
-        ("=", high, 1),
+        ("=", min(high, 2**63 - 1), 1),
         ("<>", Fraction(7, 2), 4),
         (">", -(2**63), 4 - (low == -(2**63))),
     ):

@@ -1179,8 +1179,8 @@ PLANTED = (
     Mutant(
         "numbers-hashed-by-width",
         "engines/duckdb/canonical.py",
-        'return f"CAST({name} AS BIGINT)" if physical in NARROW else name',
-        "return name",
+        '    if physical in NARROW:\n        return f"CAST({name} AS BIGINT)"\n',
+        "    if physical in NARROW:\n        return name\n",
         "one large number widens its column, and other values of everybody else are counted",
         (CELLS + "::test_values_are_chosen_by_their_number_and_not_by_its_width",),
     ),
