@@ -9,12 +9,13 @@ PEERS := $(VENV)/.peers
 TABLES := $(VENV)/.tables
 REAL := $(VENV)/.real
 LEARNERS := $(VENV)/.learners
+SYNTHESISERS := $(VENV)/.synthesisers
 LABS := $(VENV)/.labs
 WORKERS ?= 2
 # Tests of a file are unequal: who is done early takes over.
 PYTEST = $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
-.PHONY: help demo test exhaustive labs coverage quick lint bench audit mutants docs wheel venv lock clean
+.PHONY: help demo test exhaustive labs fonts coverage quick lint bench audit mutants docs wheel venv lock clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -33,7 +34,7 @@ $(STAMP): locks/dev.lock $(CORE)
 	$(INSTALL) --require-hashes -r locks/dev.lock
 	@touch $@
 
-demo: $(CORE)  ## a tour: a census town, two attacks, the private answers, a model, a report
+demo: $(CORE)  ## a tour: a census town, two attacks, private answers, a model, synthetic rows, a report
 	$(BIN)/sfumato demo
 
 test: venv $(TABLES) $(REAL)  ## all tests but the exhaustive ones (ten to twelve minutes on two cores)
@@ -52,6 +53,9 @@ $(LABS): locks/labs.lock $(STAMP)
 labs: venv $(LABS)  ## the tests of laboratory work that need notebooks, pandoc and typst
 	@sh tests/system-packages
 	$(PYTEST) -m "labs" tests/labs
+
+fonts: venv  ## cut the fonts of the course to the letters of its texts (needs Debian's fonts-noto-cjk and fonts-noto-mono)
+	$(BIN)/python -m tests.labs.subset_fonts
 
 coverage: venv $(TABLES) $(REAL)  ## all tests, the exhaustive ones too, with the branch coverage of the trusted ring (must be 100 %)
 	@sh tests/system-packages
@@ -89,6 +93,11 @@ $(LEARNERS): benchmarks/learners.lock $(STAMP)
 	$(INSTALL) --no-deps --no-compile --only-binary :all: --upgrade --target $(VENV)/data/learners --require-hashes -r benchmarks/learners.lock
 	@touch $@
 
+# The same for mbi, which needs JAX.
+$(SYNTHESISERS): benchmarks/synthesisers.lock $(STAMP)
+	$(INSTALL) --no-deps --no-compile --only-binary :all: --upgrade --target $(VENV)/data/synthesisers --require-hashes -r benchmarks/synthesisers.lock
+	@touch $@
+
 bench: venv $(PEERS) $(TABLES) $(REAL) $(LEARNERS)  ## figures against raw DuckDB, NumPy, OpenDP and other peers in the same run; a missed target fails
 	$(BIN)/python -m benchmarks --strict
 
@@ -96,7 +105,7 @@ audit: venv  ## attack every mechanism and aggregate, and flag every broken twin
 	$(BIN)/sfumato audit
 	$(BIN)/sfumato audit --twins
 
-mutants: venv $(TABLES)  ## plant 313 bugs in the trusted files and count how many the tests kill
+mutants: venv $(TABLES)  ## plant 338 bugs in the trusted files and count how many the tests kill
 	$(BIN)/python -m tests.mutants --workers $(WORKERS)
 
 docs: venv  ## regenerate the reference pages

@@ -1,4 +1,4 @@
-"""python -m benchmarks [topic …] [--strict]: figures in one run, as ratios to peers; `large` only if it is named.
+"""python -m benchmarks [topic …] [--strict]: figures in one run, as ratios to peers; some only if they are named.
 
 python -m benchmarks --against REV [topic …]: this tree against another revision, without peers.
 """
@@ -30,8 +30,10 @@ TOPICS = (
     "real",
     "timing",
 )
-ON_REQUEST = ("large", "labs")  # takes minutes and several GB of disk; needs the packages of locks/labs.lock
-ALONE = ("bars", "learn", "real", "timing", "large", "labs")  # say nothing about speed, or take too long for rounds
+# Learners whose floors are not all reached yet; takes minutes and several GB of disk; needs what locks/labs.lock names.
+ON_REQUEST = ("learn_numbers", "learn_clusters", "learn_synthetic", "large", "labs")
+# Those say nothing about speed, or take too long for rounds.
+ALONE = ("bars", "learn", "real", "timing", *ON_REQUEST)
 OURS = ("sfumato", "benchmarks", "tests")
 
 

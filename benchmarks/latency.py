@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import sfumato as sf
 from benchmarks.measure import Report
 from benchmarks.people import POLICY
+from benchmarks.side import installed
 
 
 def run() -> list[Report]:
@@ -58,6 +59,6 @@ def _cold(command: list[str], folder: Path) -> float:
     times = []
     for _ in range(7):
         start = time.perf_counter()
-        subprocess.run(command, cwd=folder, check=True, capture_output=True)
+        subprocess.run(command, cwd=folder, check=True, capture_output=True, env=installed())
         times.append(time.perf_counter() - start)
     return statistics.median(times[1:])

@@ -1,4 +1,4 @@
-"""Private classifiers on real tables: how good, how fast, beside peers in the same run; each has its floor.
+"""Private learners on real tables: how good, how fast, beside peers in the same run; each has its floor.
 
 Constants of the learners were chosen by looking at Adult's own split, so that its figures are somewhat too good; those
 of small trees (depth, part of the leaves) on Titanic. flchain and rwm5yr informed none.

@@ -22,6 +22,11 @@ from typing import Any, Self
 ROOT = Path(__file__).resolve().parents[1]
 
 
+def installed() -> dict[str, str]:
+    """What surrounds a process, such that modules are compiled once, as where the package is installed."""
+    return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+
+
 class Broken(Exception):
     """A process ended without an answer."""
 
@@ -34,7 +39,7 @@ class Side:
         self._process = subprocess.Popen(
             [sys.executable, "-m", "benchmarks.side", str(source), module],
             cwd=ROOT,
-            env=os.environ | {"PYTHONPATH": path},
+            env=installed() | {"PYTHONPATH": path},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,

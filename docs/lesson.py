@@ -19,7 +19,7 @@ from matplotlib.figure import Figure
 
 import sfumato as sf
 from benchmarks.real.tables import real
-from sfumato.learn.pictures import asked
+from sfumato.learn.shown.pictures import asked
 from sfumato.plots.style import FILL, GRID, INK, RUST
 from sfumato.simulate import Simulator
 

@@ -41,6 +41,7 @@ SAMPLES: dict[str, tuple[Any, ...]] = {
     "policy_exists": ("people.toml",),
     "file_missing": ("people.csv",),
     "file_unreadable": ("people.csv", "it is not a CSV file"),
+    "folder_names": ("zip",),
     "frame_unknown": ("dict",),
     "column_absent": ("agee", ["age", "sex"]),
     "too_long": (10_001, 10_000),

@@ -26,6 +26,7 @@ from sfumato.schema.table import Schema
 
 LONGEST_PURPOSE = 20_000
 MOST_PLANS = 1000
+MOST_ROUNDS = 1 << 53  # a ledger keeps the number of a round
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +73,7 @@ class Envelope:
         Claim: nothing is drawn beyond the price. The same plans in the same round are the same draw: free, and the same
         to the last digit; in another round they are paid and drawn anew.
         """
-        if not 1 <= len(plans) <= MOST_PLANS or type(round_) is not int or round_ < 0:
+        if not 1 <= len(plans) <= MOST_PLANS or type(round_) is not int or not 0 <= round_ < MOST_ROUNDS:
             raise UsageError(
                 f"a draw takes 1 to {MOST_PLANS} plans and the number of its round.", "Count rounds from 0 on."
             )

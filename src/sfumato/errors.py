@@ -98,6 +98,10 @@ def not_a_number(what: str, shown: str) -> UsageError:
     return UsageError(f"{what} must be a number, not {shown}.", f"Write it as a decimal, e.g. {what}=0.5.")
 
 
+def so_many(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
 def not_finite(what: str) -> UsageError:
     return UsageError(f"{what} must be a finite number.", f"Write it as a decimal, e.g. {what}=0.5.")
 

@@ -8,7 +8,9 @@ from types import TracebackType
 from typing import Any, Self
 
 from sfumato.answers.repeat import named_sources, opening_policy, opening_table
+from sfumato.engines.duckdb.frames import array_of as array_of
 from sfumato.engines.duckdb.frames import column_of as column_of
+from sfumato.engines.duckdb.frames import library_of as library_of
 from sfumato.engines.open import open_engine
 from sfumato.engines.protocol import Engine
 from sfumato.errors import ledger_needed

@@ -40,6 +40,7 @@ from sfumato.schema.budget import Budget, Spend
 from sfumato.schema.given import LONGEST_NAME, check_analyst, check_kind
 from sfumato.schema.numbers import GivenNumber
 from sfumato.schema.table import Schema
+from sfumato.visible import visible
 
 DEFAULT_ANALYST = "analyst"
 MOST_QUESTIONS = 1000
@@ -69,6 +70,11 @@ class Session:
         self._ledger = ledger
         self._opening = opening
         self._entropy = SystemEntropy()
+
+    def __repr__(self) -> str:
+        """Says what is public, and looks neither at the data nor at the ledger."""
+        parts = {"table": self._schema.table, "analyst": self._analyst, "protects": str(self._schema.unit)}
+        return visible(f"Session({', '.join(f'{name}={part!r}' for name, part in parts.items())})")
 
     @property
     def schema(self) -> Schema:

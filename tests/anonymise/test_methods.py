@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 import sfumato as sf
@@ -231,6 +232,11 @@ def test_classify_suggests_and_the_owner_decides() -> None:
         "code": "identifier",
         "note": "other",
     }
+    odd = {"PatientId": [1, 2], "код пациента": [1, 2], "patient_age": [40, 41], "账户": ["a", "b"]}
+    said = {one.column: (one.role, one.why) for one in a.classify(pa.table(odd))}
+    assert said["PatientId"] == ("identifier", 'its name speaks of "patient id"')
+    assert said["код пациента"][0] == "identifier"
+    assert said["patient_age"] == ("quasi-identifier", 'its name speaks of "age"')
     set_by_owner = {one.column: one for one in a.classify(table, roles={"ill": "sensitive"})}
     assert (set_by_owner["ill"].role, set_by_owner["ill"].why) == ("sensitive", "declared")
     with pytest.raises(UsageError, match="cannot be 'secret'"):

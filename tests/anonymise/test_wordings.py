@@ -12,7 +12,7 @@ SAMPLES: dict[str, Any] = {"str": "age", "int": 3, "float": 0.5, "object": "x", 
 FOUND = [
     function
     for name, function in vars(wordings).items()
-    if inspect.isfunction(function) and function.__module__ == wordings.__name__
+    if inspect.isfunction(function) and function.__module__ == wordings.__name__ and function is not wordings.speaks_of
 ]
 
 

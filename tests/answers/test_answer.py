@@ -281,6 +281,14 @@ def test_the_numbers_behind_an_answer_stay_out_of_its_repr(answer: Answer) -> No
     assert "_numbers" not in repr(answer)
 
 
+def test_a_long_answer_has_a_short_repr() -> None:
+    walked = walk("SELECT age, COUNT(*) AS n FROM people GROUP BY age")
+    text = repr(answered(walked, [(age,) for age in range(121)]))
+    assert text.startswith("Answer(question=")
+    assert "{'age': 2, 'n': 2}, … 118 more], cost=Amount(" in text
+    assert len(text) < 300
+
+
 # ---- once broken
 
 

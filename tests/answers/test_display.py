@@ -10,7 +10,9 @@ import pytest
 
 from sfumato.answers import display, picture
 from sfumato.answers.answer import Answer
+from sfumato.cli.output import as_table
 from sfumato.errors import UsageError
+from sfumato.plots.steps import MOST_TICKS
 from tests.answers.test_answer import answered
 from tests.plots.reading import fetches_nothing, read, runs_nothing_foreign
 from tests.query.asking import walk
@@ -44,6 +46,28 @@ def by_sex() -> Answer:
 
 
 # ---- text
+
+
+def years(many: int) -> Answer:
+    rows = [{"year": 1984 + place, "n": 1200 + place} for place in range(many)]
+    return made(rows, [{"n": (row["n"] - 5, row["n"] + 5)} for row in rows], keys=("year",))
+
+
+def test_whole_numbers_that_are_keys_are_shown_as_they_are_written() -> None:
+    answer = years(3)
+    assert str(answer).splitlines()[2].split() == ["1984", "1,200", "5"]
+    assert '<td class="number">1984</td><td class="number">1,200</td>' in answer._repr_html_()
+    assert "1,984" not in answer.to_html()
+    shell = as_table(*display.readable(answer, 0.95))
+    assert " 1984 " in shell
+    assert " 1,200 " in shell
+    assert answer.rows[0]["year"] == 1984
+
+
+@pytest.mark.parametrize(("many", "ticks"), [(3, (1984, 1985, 1986)), (MOST_TICKS + 1, None)])
+def test_no_tick_lies_between_two_keys(many: int, ticks: Any) -> None:
+    axis = years(many).plot().layout.xaxis
+    assert (axis.tickvals, axis.tickformat) == (ticks, "d")
 
 
 def test_an_answer_prints_as_a_table_with_its_sentences(by_sex: Answer) -> None:

@@ -81,7 +81,8 @@ def test_what_people_read() -> None:
     assert any("discrete laplace noise, standard deviation 11.3" in line for line in lines)
     assert "Error bars (95 %):" in lines
     assert "  a: depends on the answer" in lines
-    assert "\n".join(lines).endswith(walk(QUESTION).sql)
+    assert lines[-1].startswith("SQL:      866 characters")
+    assert explained().as_text(sql=True).endswith(walk(QUESTION).sql)
 
 
 def test_what_json_prints() -> None:

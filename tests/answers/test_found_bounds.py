@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from sfumato.answers.columns import Noises, interval_of, value_of
-from sfumato.answers.found_bounds import LEAST_EXCESS, MOST_EXCESS, _excess, read
+from sfumato.answers.found_bounds import LEAST_EXCESS, MOST_EXCESS, _excess, read, rough
 from sfumato.kernel.mechanisms.additive import Additive
 from sfumato.kernel.mechanisms.found_bounds import BoundedSum
 from sfumato.kernel.widths import error, rows_at_anchor, rows_at_clamp
@@ -125,3 +125,10 @@ def test_a_mean_of_next_to_nobody_may_be_anything_the_clamp_allows() -> None:
         assert low <= value(MEAN, (numbers(), count)) <= high
     low, high = bar(MEAN, (numbers(), 1_000))
     assert 49 < low < 50 < high < 53
+
+
+@pytest.mark.parametrize(
+    ("number", "told"), [(468_123.0, "468,000"), (99.96, "100"), (0.01234, "0.0123"), (2.5e9, "2,500,000,000")]
+)
+def test_how_far_rows_may_lie_is_told_without_an_exponent(number: float, told: str) -> None:
+    assert rough(number) == told

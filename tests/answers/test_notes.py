@@ -58,12 +58,35 @@ def test_a_persons_limits_are_told() -> None:
     assert one.startswith("A person counts with at most 1 row;")
     rows, keys = said("SELECT sex, COUNT(*) FROM people GROUP BY sex", PERSON)
     assert rows.startswith("A person counts with at most 20 rows in at most 3 groups;")
-    assert keys == "Rows with a sex other than the 2 declared are in no group."
+    assert keys == "Rows in which sex is none of the 2 declared are in no group."
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "SUM(CASE WHEN age > 30 THEN 1 ELSE 0 END)",
+        "AVG(CASE WHEN sex = 'f' THEN CASE WHEN age < 9 THEN 2 END ELSE 1 END)",
+        "SUM(MONTH(born))",
+    ],
+)
+def test_bounds_that_nothing_can_exceed_are_not_told(call: str) -> None:
+    assert said(f"SELECT {call} AS x FROM people") == ()
+    assert (
+        "a value of the expression of age" in said("SELECT SUM(CASE WHEN sex = 'f' THEN age END) AS x FROM people")[0]
+    )
+
+
+def test_of_people_no_rows_are_cut_off() -> None:
+    assert said("SELECT COUNT(DISTINCT user_id) AS n FROM people", PERSON) == ()
+    groups, _ = said("SELECT sex, COUNT(DISTINCT user_id) AS n FROM people GROUP BY sex", PERSON)
+    assert groups == "A person counts in at most 3 groups; error bars do not cover what is cut off beyond that."
+    both = said("SELECT COUNT(DISTINCT user_id) AS n, COUNT(*) AS rows FROM people", PERSON)
+    assert both == ("A person counts with at most 20 rows; error bars do not cover what is cut off beyond that.",)
 
 
 def test_keys_of_whole_numbers_say_their_range() -> None:
     assert said("SELECT COUNT(*) FROM people GROUP BY visit") == (
-        "Rows with a visit outside 1 to 1,000 are in no group.",
+        "Rows in which visit is outside 1 to 1000 are in no group.",
     )
 
 

@@ -186,9 +186,11 @@ RING = (
     Trusted("ledger/typed.py", "book", 1, "Is what an entry says of the kind a ledger writes?"),
     Trusted("ledger/disk.py", "book", 1, "Is what was written on the disk before anybody builds on it?"),
     # ---- what a plan can say, and the SQL that is written for it
+    Trusted("plan/nodes.py", "language", 7, "What can a plan say at all? Is all of a plan in its digest?"),
     Trusted(
-        "plan/nodes.py", "language", 8, "What can a plan say at all? Are plans that differ told apart by their digest?"
+        "plan/writing.py", "language", 1, "Are plans that differ written otherwise, also where Python calls them equal?"
     ),
+    Trusted("plan/once.py", "language", 1, "Is what was found of one object ever taken for what is found of another?"),
     Trusted(
         "plan/expressions.py", "language", 8, "Does every expression show all it is made of? Is every pattern short?"
     ),
@@ -197,7 +199,7 @@ RING = (
     Trusted("plan/work.py", "language", 8, "Is every copy in the SQL counted, and every character that one row pays?"),
     Trusted("plan/kinds.py", "language", 3, "Is what an engine takes for a number one?"),
     Trusted("plan/lattice.py", "language", 3, "Are lattice bounds rounded outward and below 2³¹?"),
-    Trusted("plan/sources.py", "language", 14, "Does every source keep the person? When is a row a person?"),
+    Trusted("plan/sources.py", "language", 13, "Does every source keep the person? When is a row a person?"),
     Trusted("plan/caps.py", "language", 2, "Is L2² the largest that so many rows in so many groups can make?"),
     Trusted(
         "kernel/ceilings.py",
@@ -361,9 +363,11 @@ NOT_TRUSTED: Mapping[str, str] = MappingProxyType(
         "ledger/wordings.py": "texts",
         "engines/open.py": "picks an engine by the source; each of them protects",
         "engines/protocol.py": "says what an engine is, and does nothing",
+        "engines/duckdb/fit.py": "exact counts for the owner's own `sfumato check` and `init`; a test keeps it there",
         "engines/duckdb/watchdog.py": "ends a query that takes too long; else the answer is refused or late",
         "engines/wordings.py": "texts",
         "schema/beside_wordings.py": "texts",
+        "schema/column_names.py": "what names of columns say, for drafts and suggestions that the owner corrects",
         "schema/draft.py": "a first policy for the owner, who reads and corrects it",
         "schema/given.py": "refuses odd names and paths early; wherever a name enters SQL, it is quoted",
         "schema/limits.py": "how much of the machine a question may use",

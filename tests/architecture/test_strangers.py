@@ -18,7 +18,7 @@ from sfumato.kernel.mechanisms.keys import KeySelection
 from sfumato.kernel.mechanisms.ranks import RankChoice
 from sfumato.kernel.shape import _are_ranks
 from sfumato.ledger.releases import _part
-from sfumato.plan import nodes, totality, work
+from sfumato.plan import totality, work, writing
 from sfumato.plan.expressions import Column, String, replaces_shorter
 from sfumato.plan.nodes import Choose, CountRows, Plan
 from sfumato.plan.sources import derive, table_caps
@@ -87,7 +87,7 @@ def test_what_is_of_another_kind_is_told_apart() -> None:
     with pytest.raises(TypeError):
         _part(1.5)
     with pytest.raises(TypeError, match="has no place in a plan"):
-        nodes._plain(1.5)
+        writing.spelt_out(1.5)
     with pytest.raises(UsageError):
         one_statement(5)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="counts no different values"):

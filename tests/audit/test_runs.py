@@ -62,14 +62,20 @@ def test_the_command_leaves_nothing_out() -> None:
     """Each subject, each channel, each question; and a twin for each, and the other mistakes."""
     names = [name for name, _ in runs.tasks()]
     assert names[: len(SUBJECTS)] == list(SUBJECTS)
-    assert names[len(SUBJECTS) :][:2] == ["learn.tree, a lone person more", "learn.additive, a lone person more"]
+    kinds = (
+        "tree", "additive", "additive of a number", "tree of a number", "linear", "correlation", "clusters",
+        "synthetic",
+    )  # fmt: skip
+    learnt = [f"learn.{name}, a lone person more" for name in kinds]
+    assert names[len(SUBJECTS) :][: len(learnt)] == learnt
     assert names.count("bits and time") == len(list(every_channel()))
     assert names.count("replay") == len(list(every_question()))
     planted = [name for name, _ in runs.twin_tasks()]
     assert planted[: len(TWINS)] == list(TWINS)
     assert {f"{name}{LESS_NOISE}" for name in SUBJECTS} == TWINS.keys() - set(OTHER_MISTAKES)
-    assert planted[len(TWINS) :][:2] == [subject.name for subject in learners.twins()]
-    assert planted[len(TWINS) + 2 :] == ["bits, time, replay"] * len(list(twins.channels()))
+    mistaught = [subject.name for subject in learners.twins()]
+    assert planted[len(TWINS) :][: len(mistaught)] == mistaught
+    assert planted[len(TWINS) + len(mistaught) :] == ["bits, time, replay"] * len(list(twins.channels()))
     assert len(OTHER_MISTAKES) >= 14
 
 

@@ -98,7 +98,7 @@ def test_the_table_says_what_is_hidden_and_how_many_fit(shell: Shell, policy: Pa
         "income: a value of income below 0 counts as 0, one above 200,000 as 200,000; error bars do not cover what "
         "that changes.",
         "A person counts with at most 2 rows in at most 2 groups; error bars do not cover what is cut off beyond that.",
-        "Rows with a sex other than the 2 declared are in no group.",
+        "Rows in which sex is none of the 2 declared are in no group.",
     ]
 
 

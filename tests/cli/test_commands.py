@@ -84,6 +84,46 @@ def test_init_looks_at_no_value(said, tmp_path: Path) -> None:
     assert drafts[0] == drafts[1]
 
 
+def test_init_recognises_two_values_and_decimal_commas_however_the_table_is_kept(said, tmp_path: Path) -> None:
+    cells = {
+        "SubjID": ["a", "b", "c"],
+        "smoker": ["Yes", "No", None],
+        "died": [0, 1, 1],
+        "alone": ["yes", "YES", "no"],  # spelt in two ways: a list of two would leave one out
+        "price": ["12,5", "7", "1,25"],
+        "note": ["no", "y", "n"],
+        "one": [1, 1, 1],
+    }
+    pyarrow.csv.write_csv(pa.table(cells), tmp_path / "a.csv")
+    pyarrow.parquet.write_table(pa.table(cells), tmp_path / "b.parquet")
+    drafts = []
+    for name in ("a.csv", "b.parquet"):
+        out = said("init", tmp_path / name)
+        assert (
+            out.splitlines()[-1]
+            == 'Protected: everything with one "SubjID", because its name is that of a person\'s id.'
+        )
+        text = (tmp_path / name).with_suffix(".toml").read_text()
+        drafts.append(tomllib.loads(text))
+        assert "12.5 for 12,5" in next(line for line in text.splitlines() if line.startswith("price"))
+    for draft in drafts:
+        assert draft["unit"]["id"] == "SubjID"
+        kinds = {name: one["type"] for name, one in draft["columns"].items()}
+        assert kinds | {"smoker": "", "alone": ""} == {
+            "smoker": "", "died": "category", "alone": "", "price": "text", "note": "text", "one": "int"
+        }  # fmt: skip
+        assert draft["columns"]["died"]["values"] == [0, 1]
+    assert drafts[1]["columns"]["smoker"] == {"type": "category", "values": ["No", "Yes"]}
+    assert drafts[1]["columns"]["alone"] == {"type": "text"}
+
+
+def test_init_says_that_every_row_is_protected_where_no_id_is_found(said, tmp_path: Path) -> None:
+    pyarrow.csv.write_csv(pa.table({"age": [1, 2], "paid": [3, 4]}), tmp_path / "p.csv")
+    last = said("init", tmp_path / "p.csv").splitlines()[-1]
+    assert last.startswith("Protected: every row by itself")
+    assert "several rows" in last
+
+
 def test_init_keeps_an_existing_policy(shell: Shell, policy: Path, tmp_path: Path) -> None:
     before = policy.read_text()
     code, _, err = shell("init", tmp_path / "people.csv")
@@ -249,7 +289,11 @@ def test_a_negative_number_in_a_csv_stays_a_number(said, policy: Path, tmp_path:
 
 def test_explain_prints_text_json_and_csv(said, policy: Path, tmp_path: Path) -> None:
     explain = ("explain", policy, BY_SEX, "--spend", "0.5", "--format")
-    assert "Error bars (95 %):" in said(*explain, "table")
+    short = said(*explain, "table")
+    assert "Error bars (95 %):" in short
+    assert "shown by --sql" in short
+    assert said(*explain, "table", "--sql").startswith(short[: short.index("SQL:")])
+    assert "SELECT" in said(*explain, "table", "--sql").split("\nSQL:\n")[1]
     content = json.loads(said(*explain, "json"))
     assert content["groups"] == 2
     rows = read_csv(said(*explain, "csv"))

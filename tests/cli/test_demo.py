@@ -22,7 +22,8 @@ from sfumato.plots import style
 from tests.plots.reading import fetches_nothing, read, runs_nothing_foreign
 
 ROWS = 4_000
-FILES = {"town.parquet", "town.toml", "town.ledger", "town.ledger.anchor", "town.ledger.anchor.key", "report.html"}
+FILES = {"town.parquet", "town.toml", "town.ledger", "town.ledger.anchor", "town.ledger.anchor.key"}
+FILES |= {"report.html", "synthetic.parquet"}
 
 
 def demo(*arguments: str, code: int = 0) -> str:
@@ -105,6 +106,23 @@ def test_a_model_of_everybody(summary: dict[str, Any]) -> None:
     if found["accuracy"] is not None:
         assert found["low"] <= found["accuracy"] <= found["high"]
     assert not any("fitted on among them" in note for note in found["notes"]), "people were put aside"
+
+
+def test_a_table_of_nobody(summary: dict[str, Any], folder: Path) -> None:
+    found, table = summary["synthetic"], pq.read_table(folder / "synthetic.parquet")
+    assert found["path"] == str(folder / "synthetic.parquet")
+    assert json.loads(table.schema.metadata[b"sfumato.synthetic"])["epsilon"] == "1/2"
+    assert (found["epsilon"], found["rows"]) == (0.5, table.num_rows)
+    assert table.column_names == ["age", "sex", "education", "marital_status"]
+    assert 3 <= len(found["pairs"]) <= 6
+    women, *_, few = found["answers"]
+    assert women["synthetic"] == table.column("sex").to_pylist().count("Female")
+    assert women["true"] == len({row["person_id"] for row in people_of(folder) if row["sex"] == "Female"})
+    assert few["true"] <= women["true"]
+    for one in found["answers"]:
+        assert one["low"] <= one["asked"] <= one["high"]
+        # Half an error bar is 1.96 deviations; four of them are left with a probability of 1e-14.
+        assert abs(one["asked"] - one["true"]) <= 2 * (one["high"] - one["low"])
 
 
 def test_private_totals_do_not(summary: dict[str, Any]) -> None:

@@ -1,6 +1,7 @@
 """One list of formats; each command prints its own part of it and refuses the rest in the same words."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import get_args
 
 import pytest
@@ -35,3 +36,43 @@ def test_what_a_command_does_not_print_is_refused(shell: Shell, command: str, fo
     assert code == 2
     listed = ", ".join(f"'{choice}'" for choice in get_args(part))
     assert f"'{format}' is not one of {listed}." in " ".join(err.replace("│", " ").split())
+
+
+@pytest.mark.parametrize(
+    ("ending", "format"), [("csv", "csv"), ("JSON", "json"), ("html", "html"), ("txt", "table"), ("", "table")]
+)
+def test_the_ending_of_a_file_is_its_format(
+    shell: Shell, policy: Path, tmp_path: Path, ending: str, format: str
+) -> None:
+    asked = ("ask", policy, "SELECT sex, COUNT(*) AS n FROM people GROUP BY sex", "--spend", "0.5")
+    shell(*asked)
+    named, said = tmp_path / f"answer.{ending}".rstrip("."), tmp_path / "said"
+    assert shell(*asked, "--output", named)[0] == 0
+    assert shell(*asked, "--format", format, "--output", said)[0] == 0
+    assert named.read_text(encoding="utf-8") == said.read_text(encoding="utf-8")
+
+
+def test_what_is_said_counts_more_than_an_ending(shell: Shell, tmp_path: Path) -> None:
+    named = tmp_path / "meaning.csv"
+    for order in (["--output", named, "--format", "json"], ["--format", "json", "--output", named]):
+        assert shell("epsilon", "1", *order)[0] == 0
+        assert named.read_text(encoding="utf-8").startswith(("[", "{"))
+
+
+def test_an_ending_that_a_command_does_not_print_is_refused(shell: Shell, tmp_path: Path) -> None:
+    code, _, err = shell("epsilon", "1", "--output", tmp_path / "meaning.html")
+    assert code == 2
+    assert "'html' is not one of 'table', 'json', 'csv'" in " ".join(err.replace("│", " ").split())
+    assert not (tmp_path / "meaning.html").exists()
+
+
+def test_all_reports_stand_in_a_csv_file(shell: Shell, tmp_path: Path) -> None:
+    places, told = tmp_path / "places.csv", tmp_path / "noisy.csv"
+    places.write_text("lat,lon\n" + "43.78,10.92\n" * 50)
+    assert shell("geo", "report", places, "--output", told)[0] == 0
+    assert len(told.read_text().splitlines()) == 51
+
+
+def test_every_command_that_writes_instead_of_printing_looks_at_the_ending() -> None:
+    sources = {file.name: file.read_text() for file in Path(formats.__file__).parent.glob("*.py")}
+    assert [name for name, text in sources.items() if "instead of the screen" in text] == ["writable.py"]

@@ -78,6 +78,62 @@ def test_learn_predict_card_and_evaluate(policy: Path, shell: Shell, name: str) 
     assert f"evaluate {name}: y" in told
 
 
+@pytest.mark.parametrize(
+    ("name", "more", "wrote"),
+    [
+        ("linear", ("--target", "age"), ["prediction"]),
+        ("correlation", (), None),
+        ("components", ("--k", "1"), ["component_1"]),
+    ],
+)
+def test_learn_of_numbers(
+    policy: Path, shell: Shell, name: str, more: tuple[str, ...], wrote: list[str] | None
+) -> None:
+    folder = policy.parent
+    model, page = folder / "model.json", folder / "card.html"
+    common = ("learn", name, policy, *more, "--spend", "1")
+    assert json.loads(shell(*common, "--explain", "--format", "json")[1])["learner"] == name
+    assert shell("history", policy, "--format", "json")[1].strip() == "[]"
+    code, out, _ = shell(*common, "--output", model, "--html", page)
+    assert code == 0
+    assert "Cost epsilon 1; left epsilon 19." in out
+    assert page.read_text().startswith("<!DOCTYPE html>")
+    assert json.loads(shell(*common, "--format", "json")[1]) == json.loads(model.read_text())
+    assert f"learn {name}" in shell("history", policy)[1]
+    assert "One row" in shell("card", model)[1]
+    code, out, error = shell("predict", model, folder / "people.csv", "--output", folder / "scored.parquet")
+    if wrote is None:
+        assert code == 2
+        assert "nothing of single rows" in error
+        assert shell("card", model, "--sql", "people")[0] == 2
+    else:
+        scored = pyarrow.parquet.read_table(folder / "scored.parquet")
+        assert scored.column_names[-len(wrote) :] == wrote
+        assert shell("card", model, "--sql", "people")[1].startswith("SELECT people.*")
+    assert shell("evaluate", policy, model, "--spend", "1")[0] == 2
+
+
+def test_clusters(policy: Path, shell: Shell) -> None:
+    folder = policy.parent
+    model, page = folder / "clusters.json", folder / "card.html"
+    common = ("learn", "clusters", policy, "--k", "3", "--spend", "1", "--columns", "age,wealth")
+    assert "rows around 3 centres" in shell(*common, "--explain")[1]
+    code, out, _ = shell(*common, "--output", model, "--html", page)
+    assert code == 0
+    assert "cluster 2: about" in out
+    assert "Cost epsilon 1; left epsilon 19." in out
+    assert json.loads(shell(*common, "--format", "json")[1]) == json.loads(model.read_text())
+    assert shell("predict", model, folder / "people.csv", "--output", folder / "scored.parquet")[0] == 0
+    scored = pyarrow.parquet.read_table(folder / "scored.parquet")
+    assert scored.column_names[-1] == "cluster"
+    assert set(scored.column("cluster").to_pylist()) <= {0, 1, 2}
+    assert shell("card", model, "--sql", "people")[1].startswith("SELECT people.*")
+    assert "learn clusters" in shell("history", policy)[1]
+    assert shell("evaluate", policy, model, "--spend", "1")[0] == 2
+    assert shell("learn", "clusters", policy, "--spend", "1", "--columns", "city")[0] == 3
+    assert shell("learn", "clusters", policy, "--spend", "1", "--k", "0")[0] == 2
+
+
 def test_mistakes_are_told_before_anything_is_paid(policy: Path, shell: Shell) -> None:
     folder = policy.parent
     for wrong, code in (

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -9,16 +10,16 @@ import pytest
 
 import sfumato as sf
 from sfumato.errors import SfumatoError
-from sfumato.learn.bayes import class_tables, class_template, scores
-from sfumato.learn.evidence import evidence
-from sfumato.learn.notes import notes_on
+from sfumato.learn.scores.bayes import class_tables, class_template, scores
+from sfumato.learn.scores.evidence import evidence
+from sfumato.learn.shown.notes import notes_on
 from sfumato.plan.caps import Caps
 from tests.contract.check_learner import CHECKS
-from tests.learn.people import LEARNERS
+from tests.learn.people import LEARNERS, OF_NUMBERS, OF_SEVERAL
 
 
 @pytest.mark.parametrize("check", CHECKS)
-@pytest.mark.parametrize("kind", LEARNERS, ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("kind", [*LEARNERS, *OF_SEVERAL, *OF_NUMBERS], ids=lambda kind: kind.__name__)
 def test_every_learner_keeps_the_contract(kind: Any, check: str, tmp_path: Path) -> None:
     assert CHECKS[check](kind, tmp_path) == []
 
@@ -83,6 +84,27 @@ class PlansByRows(sf.learn.NaiveBayes):
         return _bayes(task, tables, noise)
 
 
+class TossesOtherCoins(sf.learn.Linear):
+    """Its intervals are made of coins that nobody can toss again."""
+
+    def _learnt(self, task: Any, envelope: Any, told: Callable[..., None]) -> Any:
+        seeded = SimpleNamespace(
+            ask_all=envelope.ask_all, price=envelope.price, seed=f"{np.random.default_rng().integers(1 << 62):x}"
+        )
+        return super()._learnt(task, seeded, told)
+
+
+class ForgetsTheSquare(sf.learn.Linear):
+    """Draws all but the last of what it says, the target with itself, and makes it up."""
+
+    def _learnt(self, task: Any, envelope: Any, told: Callable[..., None]) -> Any:
+        def without(plans: Any, round_: int) -> Any:
+            releases = envelope.ask_all(plans[:-1], round_=round_)
+            return (*releases, releases[0])
+
+        return super()._learnt(task, SimpleNamespace(ask_all=without, price=envelope.price, seed=envelope.seed), told)
+
+
 def _bayes(task: Any, tables: Any, noise: Any) -> Any:
     found = evidence(tables, [one.feature.cells for one in task.columns], noise, 1)
     fitted = scores([found], None, tables, noise)
@@ -97,6 +119,8 @@ TWINS = {
     FailsOnEmptyTables: "survives",
     SaysNothingOfNoise: "survives",
     PlansByRows: "sees releases alone",
+    TossesOtherCoins: "again is free",
+    ForgetsTheSquare: "shares add up",
 }
 
 

@@ -51,6 +51,9 @@ def wrong(right: Dialect) -> dict[str, Dialect]:
         "LIKE with an escape": changed(
             right, like=lambda value, pattern: f"({value} LIKE {right.text(pattern)} ESCAPE {right.text(chr(92))})"
         ),
+        "beginnings without their last sign": changed(
+            right, beginning=lambda value, signs: right.beginning(value, signs - 1)
+        ),
         "a pattern at the beginning is anywhere": changed(right, starts=right.contains),
         "a pattern at the end is anywhere": changed(right, ends=right.contains),
         "texts that end too early": changed(right, text=lambda string: f"'{string}'"),

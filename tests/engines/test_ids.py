@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from sfumato.engines.duckdb import cells
@@ -31,6 +33,29 @@ def ids(source: object) -> list[Any]:
         return [found for (found,) in engine.run('SELECT "id" FROM "t" ORDER BY "x"')]
     finally:
         engine.close()
+
+
+# ---- decimals
+
+CENTS = [Decimal(cell) for cell in ("12345678901234567.10", "12345678901234567.20", "0.30", "-0.30", "7.00", "0.00")]
+DIGITS = ["12345678901234567.1", "12345678901234567.2", "0.3", "-0.3", "7", "0"]
+
+
+def test_decimals_keep_their_digits_as_ids(tmp_path: Path) -> None:
+    """The double next to two of them is one number."""
+    table = pa.table({"id": pa.array(CENTS, pa.decimal128(20, 2)), "x": range(len(CENTS))})
+    pq.write_table(table, tmp_path / "t.parquet")
+    places = [
+        table,
+        tmp_path / "t.parquet",
+        pl.DataFrame(table),
+        table.to_pandas(),
+        table.to_pandas(types_mapper=pd.ArrowDtype),
+    ]
+    assert [ids(place) for place in places] == [DIGITS] * len(places)
+    assert id_of(Decimal("NaN")) is None
+    assert id_of(Decimal(1).scaleb(500)) is None
+    assert id_of(Decimal(7) / 10**30) == "0." + "0" * 29 + "7"
 
 
 # ---- numbers in JSON
@@ -147,6 +172,7 @@ class Loud(tzinfo):
 )
 def test_a_zone_that_says_nothing_makes_nobody(cell: datetime) -> None:
     assert id_of(cell) is None
+    assert cells.text_of(cell) == str(cell.replace(tzinfo=None)).removesuffix(" 00:00:00")
 
 
 @pytest.mark.parametrize(

@@ -11,10 +11,25 @@ import pyarrow.parquet as pq
 import pytest
 
 import sfumato as sf
+from sfumato.door import written
 from sfumato.engines.duckdb import canonical
+from sfumato.engines.duckdb.dialect import DUCKDB, DuckDBDialect
 from sfumato.engines.duckdb.engine import DuckDBEngine
+from sfumato.engines.sql.expressions import Writer
 from sfumato.errors import SfumatoError
-from sfumato.plan.expressions import Column, Matches, String
+from sfumato.plan.expressions import (
+    Call,
+    Case,
+    Column,
+    Expression,
+    IsNull,
+    ListedKey,
+    Matches,
+    Not,
+    Pick,
+    String,
+    UnitPart,
+)
 from sfumato.query.sql import parse
 from sfumato.schema.columns import LONGEST_TEXT, Category, Declared, Float, Identifier, Int, Text
 from sfumato.schema.policy import load_policy
@@ -68,35 +83,120 @@ def test_a_category_in_json_is_as_long_as_in_texts(tmp_path: Path) -> None:
     assert held(path, Category(["a", "ab"])) == ["a", "ab", None, None, None]
 
 
-def worked_on(path: Path, declared: Declared) -> float:
+def nested(value: Expression) -> Expression:
+    for name in ("UPPER", "LOWER") * 3:
+        value = Call(name, (value,))
+    return value
+
+
+T = Column("t")
+WORK: dict[str, Expression] = {
+    "functions": nested(T),
+    "functions of a branch": nested(Case(((Not(IsNull(T)), T),), String("none"))),
+    "functions of what is there": nested(Call("COALESCE", (T, String("none")))),
+    "patterns": Case(tuple((Matches("contains", T, f"é{i}"), String("a")) for i in range(6)), String("b")),
+    "a unit's part": Call("LEAST", (UnitPart(7, 5), UnitPart(8, 5), UnitPart(9, 5))),
+    "lists": Call("LEAST", tuple(Pick(ListedKey(T, tuple(f"{i}{k}" for i in range(9))), (0,) * 9) for k in range(6))),
+}
+DECLARED = {"text": Text(longest=20), "category": Category([f"word{i}" for i in range(7)])}
+
+
+def worked_on(path: Path, declared: Declared, what: Expression) -> float:
     """Processor time of a question that works on texts, for everybody."""
-    work = "t"
-    for name in ("upper", "lower", "upper", "lower", "upper", "lower"):
-        work = f"{name}({work})"
-    engine = DuckDBEngine(path, Schema("people", Row(), {"t": declared}))
+    schema = Schema("people", Row(), {"t": declared})
+    written = Writer(schema, DUCKDB).value(what)
+    engine = DuckDBEngine(path, schema)
     try:
         times = []
         for _ in range(3):
             start = time.process_time()
-            engine.run(f"SELECT COUNT(*) FROM people WHERE {work} = 'q'")
+            engine.run(f"SELECT COUNT({written}) FROM people AS t")
             times.append(time.process_time() - start)
         return min(times)
     finally:
         engine.close()
 
 
-@pytest.mark.parametrize("declared", [Text(longest=20), Category([f"word{i}" for i in range(7)])])
-def test_nobody_works_on_a_longer_text_in_the_dictionary_of_a_file(
-    declared: Declared, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """DuckDB keeps the different texts of a column once, and works on all of them, whichever rows are meant."""
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A file of short texts, and one where a row has a long one: each different text stands there once."""
+    folder = tmp_path_factory.mktemp("dictionaries")
     words = [f"word{i % 7}" for i in range(10_000)]
-    short, long = tmp_path / "short.parquet", tmp_path / "long.parquet"
+    short, long = folder / "short.parquet", folder / "long.parquet"
     pq.write_table(pa.table({"t": words}), short)
     pq.write_table(pa.table({"t": [*words, "é" * 4_000_000]}), long)
-    assert worked_on(long, declared) < worked_on(short, declared) + 0.1
+    return short, long
+
+
+@pytest.mark.parametrize("what", WORK)
+@pytest.mark.parametrize("kind", DECLARED)
+def test_nobody_works_on_a_longer_text_in_the_dictionary_of_a_file(
+    kind: str, what: str, files: tuple[Path, Path]
+) -> None:
+    """DuckDB keeps the different texts of a column once, and works on all of them, whichever rows are meant."""
+    short, long = (worked_on(path, DECLARED[kind], WORK[what]) for path in files)
+    assert long < short + 0.1
+
+
+@pytest.mark.parametrize("kind", DECLARED)
+def test_without_the_cut_it_would_be_worked_on(
+    kind: str, files: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(canonical, "_cut", lambda written, longest: written)
-    assert worked_on(long, declared) > worked_on(short, declared) + 0.1  # the twin
+    monkeypatch.setattr(DuckDBDialect, "beginning", lambda self, value, signs: value)
+    for what in ("functions", "functions of a branch"):
+        short, long = (worked_on(path, DECLARED[kind], WORK[what]) for path in files)
+        assert long > short + 0.1, what
+
+
+@pytest.mark.parametrize(
+    "question", ["SELECT t, COUNT(*) FROM people AS t GROUP BY t", "SELECT COUNT(DISTINCT t) FROM people AS t"]
+)
+def test_to_group_by_a_category_looks_at_a_longer_text_once(question: str, files: tuple[Path, Path]) -> None:
+    def seconds(path: Path) -> float:
+        engine = DuckDBEngine(path, Schema("people", Row(), {"t": DECLARED["category"]}))
+        try:
+            times = []
+            for _ in range(3):
+                start = time.process_time()
+                engine.run(question)
+                times.append(time.process_time() - start)
+            return min(times)
+        finally:
+            engine.close()
+
+    short, long = map(seconds, files)
+    assert long < short + 0.1
+
+
+JOINED = "SELECT COUNT(*) FROM people AS a JOIN people AS b ON a.who = b.who WHERE b.x = 1"
+
+
+def joined(folder: Path, cell: str) -> float:
+    """Processor time of rows of people joined with each other; nobody names the column of texts."""
+    rows, path = range(200_000), folder / f"{len(cell)}.parquet"
+    words = [*(f"word{row % 7}" for row in rows[:-1]), cell]
+    table = pa.table({"who": [row // 3 for row in rows], "x": [row % 3 for row in rows], "t": words})
+    pq.write_table(table, path, dictionary_pagesize_limit=1 << 30)
+    columns, unit = {"x": Int(0, 2), "t": DECLARED["category"]}, Person("who", max_rows=2)
+    ledger = folder / f"{len(cell)}.ledger"
+    with sf.protect(path, table="people", unit=unit, columns=columns, budget=sf.Budget(1), ledger=ledger) as session:
+        (asked,) = session._prepare(JOINED, 1).planned
+        (sql,) = written(asked.certified, DUCKDB)
+        times = []
+        for _ in range(3):
+            start = time.process_time()
+            session._engine.run(sql)  # type: ignore[attr-defined]
+            times.append(time.process_time() - start)
+        return min(times)
+
+
+def test_sides_of_a_join_hold_no_longer_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """DuckDB holds the whole dictionary once more with every two thousand rows that it keeps."""
+    short, long = (joined(tmp_path, cell) for cell in ("x", "x" * 40_000_000))
+    assert long < short + 1
+    monkeypatch.setattr(DuckDBDialect, "beginning", lambda self, value, signs: value)
+    assert joined(tmp_path, "x" * 40_000_000) > long + 1
 
 
 def test_json_is_read_only_where_it_is_short(tmp_path: Path) -> None:

@@ -81,6 +81,7 @@ def test_the_engine_is_set_to_its_limits_for_every_source(form: str, tmp_path: P
     found = settings_of(engine)
     assert (found["memory_limit"], found["threads"]) == ("1.0 GiB", "1")
     assert found["enable_progress_bar"] == "false"
+    assert found["disable_parquet_prefetching"] == "true"
     assert {"filter_pushdown", "statistics_propagation"} <= set(found["disabled_optimizers"].split(","))
     for sql in ("SET memory_limit = '2GB'", "SET threads = 2", "SET temp_directory = '/tmp'", "RESET memory_limit"):
         with pytest.raises(EngineFailed):

@@ -538,7 +538,7 @@ def test_a_source_table_is_for_databases(tmp_path: Path) -> None:
 def test_every_wording_says_what_happened_and_what_to_do() -> None:
     samples: dict[str, Any] = {
         "tables": ["a"],
-        **dict.fromkeys(("name", "table", "path", "view", "file", "kind"), "people"),
+        **dict.fromkeys(("name", "table", "path", "view", "file", "kind", "column"), "people"),
     }
     for name, wording in vars(wordings).items():
         if callable(wording) and getattr(wording, "__module__", "") == wordings.__name__:

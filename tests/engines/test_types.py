@@ -2,6 +2,7 @@
 
 import contextlib
 import math
+import pickle
 from collections.abc import Callable, Iterator
 from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
@@ -18,7 +19,7 @@ import pytest
 
 from sfumato.engines.duckdb.cells import id_of, text_of
 from sfumato.engines.duckdb.engine import DuckDBEngine
-from sfumato.errors import DataUnreadable
+from sfumato.errors import DataUnreadable, UsageError
 from sfumato.schema.columns import Category, Date, Declared, Float, Int, Text
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person, Row
@@ -449,3 +450,33 @@ def test_the_cure_for_real_ids_works() -> None:
 
 def test_each_id_of_a_column_of_objects_is_weighed_by_itself() -> None:
     assert [id_of(cell) for cell in (2**60, 2.0**60, 0.5, 3.0)] == [str(2**60), None, "0.5", "3"]
+
+
+def test_names_of_folders_are_no_column(tmp_path: Path) -> None:
+    """Arrow makes whole numbers of them until one is a text. Told by the schema alone, so that no row decides."""
+    from pyarrow import dataset
+
+    for odd in ([], ["EC1A"]):
+        folder = tmp_path / f"{len(odd)}"
+        rows = pa.table({"zip": ["01234", "04321", *odd], "x": range(2 + len(odd))})
+        pyarrow.parquet.write_to_dataset(rows, folder, partition_cols=["zip"])
+        made = dataset.dataset(folder, partitioning="hive")
+        assert made.schema.field("zip").type == (pa.string() if odd else pa.int32())
+        again = pickle.loads(pickle.dumps(made))  # noqa: S301 - our own; it forgets how its folders were read
+        other = dataset.FileSystemDataset(list(made.get_fragments()), made.schema, made.format, made.filesystem)
+        for one in (made, again, made.replace_schema(made.schema), other):
+            with pytest.raises(UsageError, match='"zip" is read off the names of folders'):
+                DuckDBEngine(one, Schema("data", Row(), {"zip": Text(), "x": Int(0, 9)}))
+        with pytest.raises(UsageError, match="filtered"):
+            DuckDBEngine(again.filter(dataset.field("x") >= 0), Schema("data", Row(), {"zip": Text(), "x": Int(0, 9)}))
+        engine = DuckDBEngine(made, Schema("data", Row(), {"x": Int(0, 9)}))
+        with contextlib.closing(engine):
+            assert engine.run("SELECT COUNT(x) FROM data") == [(2 + len(odd),)]
+
+
+def test_a_category_that_nobody_has_decides_nothing() -> None:
+    for kinds in (["a", "b"], ["a", "b", "\ud800"]):
+        made = pd.Categorical.from_codes([0, 1], dtype=pd.CategoricalDtype(pd.Index(kinds, dtype=object)))
+        engine = DuckDBEngine(pd.DataFrame({"x": made}), Schema("data", Row(), {"x": Text()}))
+        with contextlib.closing(engine):
+            assert sorted(engine.run("SELECT x FROM data")) == [("a",), ("b",)]

@@ -56,7 +56,7 @@ def test_one_position(shell: Shell) -> None:
     assert abs(json.loads(out)["reports"][0]["lat"] + 16.5) < 0.1
     code, out, _ = shell("geo", "report", "--at", "39.9,116.3", "--around", "39.9,116.4")
     assert code == 0
-    assert "1 reports." in out
+    assert "1 report. Each costs" in out
 
 
 def test_a_pipe(points: Path) -> None:

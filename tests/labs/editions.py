@@ -36,7 +36,8 @@ def squeezed(text: str) -> str:
 
 
 def words_of_html(page: bytes) -> str:
-    return html.unescape(re.sub(r"<[^>]+>", "", re.sub(r"data:[^\"]+", "", page.decode("utf-8"))))
+    without = re.sub(r"<style>.*?</style>|data:[^\"]+", "", page.decode("utf-8"), flags=re.DOTALL)
+    return html.unescape(re.sub(r"<[^>]+>", "", without))
 
 
 def words_of_docx(document: bytes) -> str:

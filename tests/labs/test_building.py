@@ -1,5 +1,6 @@
 """Whole editions: teachers' run without an error, students' stop at the first stub; folders are filled as said."""
 
+import ast
 import json
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from sfumato.labs.build.edition import Edition
 from sfumato.labs.build.executing import executed
 from sfumato.labs.build.files import KINDS, write_student_folder
 from sfumato.labs.build.plan import Job, build
+from sfumato.labs.languages import LANGUAGES
 from tests.labs.editions import SAMPLE, edition, every_lab, sample
 
 pytestmark = pytest.mark.labs
@@ -19,12 +21,32 @@ pytestmark = pytest.mark.labs
 
 @pytest.mark.parametrize("lab", every_lab(), ids=lambda lab: lab.slug)
 def test_the_teachers_notebook_runs_and_shows_every_figure(lab) -> None:
-    content, shown = executed(edition(lab, "ru", variant=1, teacher=True))
+    lang = list(LANGUAGES)[lab.number % len(LANGUAGES)]  # all four in turn; code is the same but for its words
+    content, shown = executed(edition(lab, lang, variant=1, teacher=True))
     assert set(shown.figures) >= {cell.id for cell in lab.cells if cell.role == "figure"}
     assert not [
         cell["id"] for cell in content["cells"] for each in cell.get("outputs", ()) if each["output_type"] == "error"
     ]
     assert all(picture.startswith(b"\x89PNG") for picture in shown.figures.values())
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("lab", every_lab(), ids=lambda lab: lab.slug)
+def test_the_words_of_a_language_leave_the_code_as_it_is(lab, lang: str) -> None:
+    """A quotation mark or a line break in a translated docstring would be seen here."""
+    for teacher in (True, False):
+        english, other = (edition(lab, each, variant=1, teacher=teacher) for each in ("en", lang))
+        for cell in lab.cells:
+            assert _bare(other.code(cell)) == _bare(english.code(cell)), cell.id
+
+
+def _bare(source: str) -> str:
+    """The tree of a cell without its texts."""
+    tree = ast.parse(source)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            node.value = ""
+    return ast.dump(tree)
 
 
 @pytest.mark.parametrize("lab", every_lab(), ids=lambda lab: lab.slug)
@@ -48,7 +70,7 @@ def test_the_students_notebook_stops_at_the_first_stub(lab, tmp_path: Path) -> N
 def test_a_build_makes_every_kind_of_file_for_both(tmp_path: Path) -> None:
     output = tmp_path / "made"
     told: list[tuple[int, str]] = []
-    jobs = [Job(SAMPLE, 1, lang, (True, False), KINDS, output) for lang in ("en", "ru")]
+    jobs = [Job(SAMPLE, 1, lang, (True, False), KINDS, output, sheets=True) for lang in ("en", "ru")]
     written = build(jobs, output, 2, lambda count, name: told.append((count, name)))
     assert [count for count, _ in told] == [1, 2]
     assert {name for _, name in told} == {"lab90_sample 1 en", "lab90_sample 1 ru"}
@@ -56,7 +78,7 @@ def test_a_build_makes_every_kind_of_file_for_both(tmp_path: Path) -> None:
     names = sorted(path.name for path in student.iterdir())
     stem = "lab90-variant1-ru-student"
     assert names == sorted(
-        ["data_for_lab90_var1.csv", "lab.json", *(f"{stem}.{kind}" for kind in KINDS if kind != "csv")]
+        ["data_for_lab90_var1.csv", "lab.json", *(f"{stem}.{kind}" for kind in (*KINDS, "png") if kind != "csv")]
     )
     assert len(written) == 4 * len(names)
     assert json.loads((student / "lab.json").read_text()) == {

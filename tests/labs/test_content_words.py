@@ -8,13 +8,30 @@ from collections.abc import Iterator, Sequence
 import pytest
 
 from sfumato.labs.filling import PLACEHOLDER
+from sfumato.labs.languages import LANGUAGES
 from sfumato.labs.parity import differences
 from sfumato.labs.prose import Block, Part, Text
-from sfumato.labs.source import Lab, load
+from sfumato.labs.source import Lab, load, numbers_of_labs
 from sfumato.labs.verdict import CODES
-from sfumato.labs.words import CONTENT
+from sfumato.labs.words import CONTENT, glossary
 
 LABS = (1, 2)
+# What other books say for a term of the glossary: one word for one thing.
+RIVALS = {
+    "en": ("neighboring", "randomized", "randomised answer", "privacy loss budget"),
+    "ru": ("смежн", "усечени", "стандартное отклонение", "нарушител", "рандомизированный отклик"),
+    "vi": (
+        "tỷ lệ",
+        "độ nhạy cảm",
+        "cơ chế hàm mũ",
+        "ngân quỹ",
+        "hàm tiện ích",
+        "hàm hữu ích",
+        "láng giềng",
+        "bảo mật vi phân",
+    ),
+    "zh": ("灵敏度", "噪音", "机率", "数据集", "截尾", "截断", "剪裁", "随机应答", "平均数", "平均值", "偏倚", "邻居"),
+}
 RANDOM = {1: ("t2", "t4", "t5", "t6", "t7", "t8"), 2: ("t1", "t4", "t5", "t6", "t7", "t8", "t9", "t10")}
 
 
@@ -41,7 +58,7 @@ def codes_of(lab: Lab) -> set[str]:
 @pytest.mark.parametrize("number", LABS)
 def test_every_code_has_words_and_all_words_have_a_code(number: int) -> None:
     lab = load(number)
-    for lang in ("en", "ru"):
+    for lang in LANGUAGES:
         own = set(lab.words(lang).messages)
         assert codes_of(lab) - set(CODES) == own, lang
 
@@ -72,7 +89,7 @@ def shown(parts: Sequence[Part], *, hidden: bool = False) -> Iterator[tuple[str,
 
 
 def test_no_student_reads_the_truth_of_lab_1() -> None:
-    for lang in ("en", "ru"):
+    for lang in LANGUAGES:
         for markdown, hidden in shown(load(1).words(lang).parts):
             secrets = re.findall(r"n\.(?:share|error_\d+|people_\w+|ill_prior\w*|best_keep)\b", markdown)
             assert hidden or not secrets, secrets
@@ -96,3 +113,12 @@ def test_the_glossary_has_80_terms_in_four_languages() -> None:
         assert not re.search(r"[а-яА-Я\u4e00-\u9fff]", term["en"] + term["vi"]), term["id"]
     for lang in scripts:
         assert len({term[lang] for term in terms}) == 80, lang
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_a_thing_has_the_name_of_the_glossary_and_no_other(lang: str) -> None:
+    folders = [load(number).folder / f"{lang}.md" for number in numbers_of_labs()]
+    for path in (*folders, CONTENT / f"strings.{lang}.toml"):
+        said = path.read_text(encoding="utf-8").lower()
+        assert [word for word in RIVALS[lang] if word in said] == [], path
+    assert not [word for word in RIVALS[lang] if word in " ".join(glossary(lang).values()).lower()]

@@ -5,6 +5,7 @@ import io
 import re
 import subprocess
 import zipfile
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from sfumato.labs.build.paper import as_pdf, as_typst
 from sfumato.labs.build.web import as_html
 from sfumato.labs.build.word import as_docx
 from sfumato.labs.formulas import formulas, spelling
+from sfumato.labs.source import load
 from tests.labs.editions import edition, every_lab, sample, secrets, squeezed, words_of_docx, words_of_html
 
 pytestmark = pytest.mark.labs
@@ -174,3 +176,62 @@ def test_a_figure_that_fails_names_its_cell(tmp_path: Path) -> None:
         theory_figures(edition(broken))
     with pytest.raises(DataUnreadable, match="lab 90: the cell fig_law fails: NameError"):
         executed(edition(broken, teacher=True))
+
+
+def test_listings_are_small_and_short_tables_stay_on_a_page() -> None:
+    import docx
+
+    document = docx.Document(io.BytesIO(as_docx(edition(sample(), "zh", teacher=True), shown())))
+    listings = [paragraph for paragraph in document.paragraphs if paragraph.style.style_id == "SourceCode"]
+    assert listings
+    assert {run.style.name for paragraph in listings for run in paragraph.runs} == {"Default Paragraph Font"}
+    assert (document.styles["Source Code"].font.size.pt, listings[0].style.paragraph_format.keep_together) == (9, True)
+    [ruled] = [table for table in document.tables if "tblBorders" in table._tbl.xml]
+    kept = [cell.paragraphs[0].paragraph_format.keep_with_next for row in ruled.rows for cell in row.cells]
+    assert kept == [True] * (len(kept) - 2) + [None] * 2, "all rows but the last"
+
+
+def test_chinese_has_its_own_marks() -> None:
+    words = " ".join(words_of_html(as_html(edition(sample(), "zh", teacher=True), NOTHING)).split())
+    for said in ("习题 1（2 分）", "答案：第二题", "致教师：原文", "（这幅图由你在笔记本中绘制）", "表 1 各等级的预算"):
+        assert said in words, said
+    assert " (" not in re.sub(r"\(\d\)", "", words.partition("理论知识")[0])
+    source = as_typst(edition(sample(), "zh"), NOTHING).decode("utf-8")
+    assert 'lang: "zh", region: "CN"' in source
+
+
+def test_what_is_read_together_stays_on_a_page_in_word() -> None:
+    import docx
+
+    lab = load(2)
+    document = docx.Document(io.BytesIO(as_docx(edition(lab, "vi", teacher=True), NOTHING)))
+    paragraphs = document.paragraphs
+    pairs = [(one, other) for one, other in pairwise(paragraphs) if one._p.getnext() is other._p]
+    led = [one for one, other in pairs if other.style.style_id == "SourceCode" != one.style.style_id]
+    asked = [one for one, other in pairs if other.style.name == "Block answer" and "Block" not in one.style.name]
+    assert len(led) > 5
+    assert len(asked) > 10
+    assert all(
+        paragraph.paragraph_format.keep_with_next or "Heading" in paragraph.style.name for paragraph in led + asked
+    )
+
+
+def test_lists_stay_in_their_box_and_sentences_go_on_after_a_formula() -> None:
+    import docx
+
+    lab = load(2)
+    document = docx.Document(io.BytesIO(as_docx(edition(lab, "ru", teacher=True), NOTHING)))
+    items = [paragraph for paragraph in document.paragraphs if paragraph.text.startswith("E-1, E-8.")]
+    assert [(item.style.name, item._p.pPr.numPr is not None) for item in items] == [("Block teacher", True)]
+    going_on = [paragraph for paragraph in document.paragraphs if paragraph.text.startswith("где ")]
+    assert going_on
+    assert {paragraph.paragraph_format.first_line_indent for paragraph in going_on} == {0}
+
+
+def test_no_line_begins_with_the_mark_after_a_formula_and_percent_stays_at_its_number() -> None:
+    page = as_html(edition(load(0), "ru"), NOTHING).decode("utf-8")
+    tied = re.sub(r'<span class="tied">.*?</span>', "", page, flags=re.DOTALL)
+    assert '<span class="tied"><math display="inline"' in page
+    assert not re.search(r"</math>[,.;:]", tied)
+    assert re.search("\\d\N{NO-BREAK SPACE}%", words_of_html(page.encode("utf-8")))
+    assert not re.search(r"\d %", words_of_html(page.encode("utf-8")))

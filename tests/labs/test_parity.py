@@ -6,7 +6,10 @@ from pathlib import Path
 import pytest
 
 from sfumato.labs.formulas import complaints, formulas, shared_form, spelling, stray_dollar
+from sfumato.labs.numerals import numerals
 from sfumato.labs.parity import differences
+from sfumato.labs.prose import read_prose
+from sfumato.labs.sections import sections
 from sfumato.labs.source import read
 from tests.labs.editions import SAMPLE, every_lab
 
@@ -46,6 +49,8 @@ CHANGES = {
     ),
     "hint not translated": ("Возьмите его среднее.", "Take the mean of it.", 'not translated: "Take the'),
     "heading not translated": ("Контрольные вопросы", "Questions of control and more", "not translated"),
+    "number": ("0,25 часа", "0,52 часа", "numbers in goal: 0.25 only in the first"),
+    "number of a hint": ("Разделите на eps.", "Разделите на 20.", "numbers in front matter.hints.t2.1: 20 only"),
     "stray dollar": ("бюджет.", "бюджет $ 5.", "belongs to no formula"),
     "formula that Word misdraws": ("$t$", "$\\bar t$", "write \\overline"),
     "no answer": (
@@ -75,12 +80,12 @@ def test_a_file_that_differs_is_noticed(file: str, before: str, after: str, said
     assert any(said in each for each in differences(read(_changed(tmp_path, file, before, after))))
 
 
-def test_a_missing_language_is_noticed_and_a_further_one_is_held_to_the_same(tmp_path: Path) -> None:
+def test_a_missing_language_and_one_that_is_not_translated_are_noticed(tmp_path: Path) -> None:
     folder = Path(shutil.copytree(SAMPLE, tmp_path / SAMPLE.name))
     (folder / "vi.md").write_text((folder / "en.md").read_text(encoding="utf-8"), encoding="utf-8")
-    (folder / "ru.md").unlink()
+    (folder / "zh.md").unlink()
     found = differences(read(folder))
-    assert "ru.md is missing" in found
+    assert "zh.md is missing" in found
     assert any(each.startswith("vi.md: not translated") for each in found)
 
 
@@ -108,6 +113,8 @@ def _changed(place: Path, file: str, before: str, after: str) -> Path:
         (r"\underbrace{x}", False),
         (r"\begin{aligned} a \end{aligned}", False),
         (r"x \tag{1}", False),
+        (r"\left( 2b \right)^k + f(x)", True),
+        (r"(2b)^k", False),
     ],
 )
 def test_formulas_that_word_and_libreoffice_draw_alike(formula: str, right: bool) -> None:
@@ -126,3 +133,22 @@ def test_a_formula_has_one_form_in_all_languages_and_one_spelling() -> None:
     assert shared_form("a + b") != shared_form("a - b")
     assert spelling(r"\sum_{s}^{}D_{1} \lbrack 0{,}5\rbrack") == spelling(r"\sum_s D_1 [0,5]")
     assert spelling("x^{2}") != spelling("x^{3}")
+
+
+@pytest.mark.parametrize(
+    ("lang", "written"),
+    [
+        ("en", "12,500 people of 13,000,000, 0.250 and 1.5·10⁻²⁰, `f(1.5, 200)`"),
+        ("ru", "12\u00a0500 человек из 13\u00a0000\u00a0000, 0,25 и 1,5·10⁻²⁰, `f(1.5, 200)`"),
+        ("vi", "12.500 người trên 13.000.000; 0,25 và 1,5·10⁻²⁰, `f(1.5, 200)`"),
+        ("zh", "13,000,000 人中的 12,500 人，0.25 和 1.5·10⁻²⁰，`f(1.5, 200)`"),
+    ],
+)
+def test_a_number_is_read_as_its_language_writes_it(lang: str, written: str) -> None:
+    assert numerals(written, lang) == {"12500", "13000000", "0.25", "1.5", "20", "200"}
+    assert numerals("alg3 {{v.n20}} @eq:e20 {#t20} $20$ 2", lang) == set()
+
+
+def test_headings_without_an_id_are_counted_so_that_languages_share_their_names() -> None:
+    prose = read_prose('+++\ntitle = "T"\n+++\n## A {#a}\n\n### x\n\none\n\n### y\n\ntwo\n\n## B {#b}\n', "en", "en.md")
+    assert list(sections(prose)) == ["", "a", "a.1", "a.2", "b"]

@@ -7,7 +7,7 @@ import pytest
 
 from sfumato.labs.fingerprint import hash_of
 from sfumato.labs.selftest import Row, judged, selftest, subjects
-from sfumato.labs.selftest_table import read_table, write_table
+from sfumato.labs.selftest_table import long_run, read_table, write_table
 from sfumato.labs.source import load, numbers_of_labs
 from tests.labs.small import small
 
@@ -48,6 +48,25 @@ def test_tables_are_written_and_read(tmp_path):
     about, read = read_table(path)
     assert read == rows[::-1]
     assert about["checks"] == hash_of(small())
+
+
+def test_a_long_run_goes_on_where_it_was_broken_off(tmp_path, monkeypatch):
+    lab = small()
+    few = [one for one in subjects(lab) if one.task == "t1"][:3]
+    monkeypatch.setattr("sfumato.labs.selftest.subjects", lambda lab: few)
+    assert {one.kind for one in few} > {"reference"}
+    whole = selftest(lab, 3, mutant_seeds=2)
+    long_run(lab, tmp_path, seeds=1, mutant_seeds=2, workers=1, report=lambda share: None)
+    shares = []
+    rows = long_run(lab, tmp_path, seeds=3, mutant_seeds=2, workers=1, report=shares.append)
+    key = lambda row: (row.task, row.kind, row.name)  # noqa: E731
+    assert sorted(rows, key=key) == sorted(whole, key=key)
+    assert sorted(read_table(tmp_path / f"{lab.slug}.json")[1], key=key) == sorted(whole, key=key)
+    assert shares[0] > 1 / 3
+    assert shares[-1] == pytest.approx(1)
+    again = []
+    long_run(lab, tmp_path, seeds=3, mutant_seeds=2, workers=1, report=again.append)
+    assert again == []
 
 
 def test_the_hash_follows_the_checks(tmp_path):

@@ -1,12 +1,13 @@
 """A folder becomes a lab, or it is said which line is wrong."""
 
+import shutil
 from pathlib import Path
 
 import pytest
 
 from sfumato.errors import DataUnreadable, UsageError
 from sfumato.labs.prose import Block, Heading, Place, Text, read_prose, walk
-from sfumato.labs.source import load, named, numbers_of_labs, read_cells
+from sfumato.labs.source import load, named, numbers_of_labs, read, read_cells
 from tests.labs.editions import SAMPLE, sample
 
 CONTENT = SAMPLE.parent
@@ -52,9 +53,11 @@ def test_a_variant_has_constants_and_streams() -> None:
 STREAMS = ((2, 2, "a"), (2, 2, "a"), (1, 2, "a"), (2, 3, "a"), (2, 2, "b"))
 
 
-def test_unwritten_and_unknown_languages_are_told_apart() -> None:
+def test_unwritten_and_unknown_languages_are_told_apart(tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(SAMPLE, tmp_path / SAMPLE.name))
+    (folder / "zh.md").unlink()
     with pytest.raises(UsageError, match=r"lab 90 is not written in zh yet"):
-        sample().words("zh")
+        read(folder).words("zh")
     with pytest.raises(UsageError, match=r'there is no language "de"'):
         sample().words("de")
 

@@ -43,6 +43,10 @@ def test_a_number_is_written_as_its_language_writes_it(value, digits, english, r
 def test_the_other_languages_have_their_marks() -> None:
     assert number(12345.5, "vi") == "12.345,5"
     assert number(12345.5, "zh") == "12,345.5"
+    assert number([0.1, 2], "zh") == "0.1、2"
+    assert number([0.1, 2], "zh", style="math") == "0.1, 2"
+    assert number([0.1, 2], "vi") == "0,1; 2"
+    assert number([0.1, 2], "vi", style="math") == "0{,}1; 2"
     assert [language(code).code for code in ("en", "ru", "vi", "zh")] == list(LANGUAGES)
 
 

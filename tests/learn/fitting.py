@@ -8,10 +8,18 @@ import pyarrow.parquet
 import sfumato as sf
 from tests.learn.people import COLUMNS, people
 
-KINDS = {
-    "tree": (sf.learn.Tree, {"depth": 2}),
-    "additive": (sf.learn.Additive, {}),
-    "bayes": (sf.learn.NaiveBayes, {}),
+KINDS: dict[str, tuple[Any, dict[str, Any]]] = {
+    "tree": (sf.learn.Tree, {"target": "y", "depth": 2}),
+    "additive": (sf.learn.Additive, {"target": "y"}),
+    "bayes": (sf.learn.NaiveBayes, {"target": "y"}),
+    "additive of a number": (sf.learn.Additive, {"target": "mood"}),
+    "additive of several classes": (sf.learn.Additive, {"target": "grade", "columns": ["city"]}),
+    "tree of a number": (sf.learn.Tree, {"target": "mood", "depth": 2}),
+    "linear": (sf.learn.Linear, {"target": "mood"}),
+    "correlation": (sf.learn.Correlation, {"columns": ["age", "mood"]}),
+    "components": (sf.learn.Components, {"k": 1, "columns": ["age", "mood"]}),
+    "clusters": (sf.learn.Clusters, {"k": 2, "columns": ["age", "mood"]}),
+    "synthetic": (sf.learn.Synthetic, {"columns": ["age", "city", "member"]}),
 }
 COLUMNS_USED = ["age", "city"]
 
@@ -26,7 +34,7 @@ def opened(folder: Path) -> sf.Session:
 
 def learner(name: str) -> Any:
     kind, more = KINDS[name]
-    return kind("y", spend=1, columns=COLUMNS_USED, **more)
+    return kind(**({"spend": 1, "columns": COLUMNS_USED} | more))
 
 
 def fit(folder: Path, name: str) -> dict[str, Any]:

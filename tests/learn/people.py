@@ -24,7 +24,33 @@ COLUMNS: dict[str, Any] = {
     "y": sf.Category(["no", "yes"]),
 }
 FEATURES = [name for name in COLUMNS if name != "y"]
-LEARNERS = (sf.learn.NaiveBayes, sf.learn.Additive, sf.learn.Tree, sf.learn.Forest)
+LEARNERS = (sf.learn.NaiveBayes, sf.learn.Additive, sf.learn.Tree, sf.learn.Forest)  # that tell classes apart
+NUMBERS = ["age", "mood", "wealth", "since"]
+
+
+class AdditiveOfNumber(sf.learn.Additive):
+    """Of a number, unless another target is named."""
+
+
+class TreeOfNumber(sf.learn.Tree):
+    """Likewise."""
+
+
+class AdditiveOfSeveral(sf.learn.Additive):
+    """Of three classes, unless another target is named."""
+
+
+class TreeOfSeveral(sf.learn.Tree):
+    """Likewise."""
+
+
+OF_SEVERAL = (AdditiveOfSeveral, TreeOfSeveral)
+# That have no classes.
+OF_NUMBERS = (
+    AdditiveOfNumber, TreeOfNumber, sf.learn.Linear, sf.learn.Correlation, sf.learn.Components, sf.learn.Clusters,
+)  # fmt: skip
+
+TARGETS = {AdditiveOfNumber: "mood", TreeOfNumber: "mood", AdditiveOfSeveral: "grade", TreeOfSeveral: "grade"}
 
 
 def people(count: int, seed: int = 7, *, holes: bool = True) -> pa.Table:
@@ -66,13 +92,12 @@ def people(count: int, seed: int = 7, *, holes: bool = True) -> pa.Table:
 
 def opened(folder: Path, table: Any = None, *, unit: Any = None, epsilon: Any = 10, delta: Any = 0, **more: Any) -> Any:
     """A session on it; a person has two rows."""
-    columns = dict(COLUMNS)
     return sf.protect(
         people(600) if table is None else table,
         **{
             "table": "people",
             "unit": sf.Row() if unit is None else unit,
-            "columns": columns,
+            "columns": COLUMNS,
             "budget": sf.Budget(epsilon, delta),
             "ledger": folder / "people.ledger",
             **more,
@@ -82,8 +107,18 @@ def opened(folder: Path, table: Any = None, *, unit: Any = None, epsilon: Any = 
 
 def learner(kind: Any, spend: Any = 1, **more: Any) -> Any:
     """One of each kind, small enough for a small table."""
-    given = {"target": "y", "spend": spend}
-    if kind is sf.learn.Tree:
+    given: dict[str, Any] = {"spend": spend}
+    if kind.supervised:
+        given |= {"target": TARGETS.get(kind, "y")}
+    if kind in (sf.learn.Correlation, sf.learn.Components):
+        given |= {"columns": NUMBERS}
+    if issubclass(kind, sf.learn.Linear):
+        given |= {"target": "age", "columns": ["mood", "wealth", "since", "city", "member"]}
+    if kind is sf.learn.Clusters:
+        given |= {"k": 3}
+    if kind is sf.learn.Synthetic:
+        given |= {"columns": ["age", "kids", "city", "member", "y"]}
+    if issubclass(kind, sf.learn.Tree):
         given |= {"depth": 3}
     if kind is sf.learn.Forest:
         given |= {"depth": 2, "trees": 3, "expected_rows": 10**6}

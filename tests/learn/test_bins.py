@@ -18,7 +18,8 @@ from sfumato.engines.arrange import look
 from sfumato.errors import Refused, UsageError
 from sfumato.kernel.certify import certify
 from sfumato.learn.bins import Line, Listed, binned
-from sfumato.learn.frames import codes_of
+from sfumato.learn.frames import codes_of, scaled_of, steps_of
+from sfumato.learn.scaled import scaled
 from sfumato.plan.expressions import Column, RangeKey
 from sfumato.plan.nodes import CountRows, Measure, Plan
 from sfumato.plan.sources import Computed, Rows
@@ -46,7 +47,14 @@ def around(numbers: list[float]) -> list[float]:
     return [x for one in numbers for x in (nextafter(one, -inf), one, nextafter(one, inf))]
 
 
-REALS = [sf.Float(-1, 1), sf.Float(0.1, 0.7), sf.Float(-1e6, 3), sf.Float(0, 100_000), sf.Float(10**15, 10**15 + 3)]
+REALS = [
+    sf.Float(-1, 1),
+    sf.Float(0.1, 0.7),
+    sf.Float(-1e6, 3),
+    sf.Float(0, 100_000),
+    sf.Float(10**15, 10**15 + 3),
+    sf.Float(10**9, 10**9 + 1e-6),
+]
 
 
 @pytest.mark.parametrize("declared", REALS, ids=str)
@@ -55,13 +63,17 @@ def test_every_real_falls_into_the_same_cell_for_engine_and_model(tmp_path: Path
     assert isinstance(feature.cells, Line)
     lower, upper = float(declared.lower), float(declared.upper)
     inside = np.linspace(lower - 1, upper + 1, 301).tolist()
-    values = [*around([*feature.cells.cuts, lower, upper]), *inside, -inf, nan, None, 0.0, -0.0]
+    values = [*around([*feature.cells.cuts, lower, upper]), *inside, inf, -inf, nan, None, 0.0, -0.0]
     expected = codes_of(pa.table({"x": pa.array(values, pa.float64())}), [feature])[:, 0].tolist()
     assert engine_codes(tmp_path, declared, values, pa.float64()) == expected
     assert max(expected) == feature.size - 1
 
 
-WHOLE = [sf.Int(17, 90), sf.Int(0, 5), sf.Int(0, 99_999), sf.Int(-40, 1000), sf.Int(3, 10**9), sf.Int(0, 10**12)]
+WHOLE = [
+    sf.Int(17, 90), sf.Int(0, 5), sf.Int(0, 99_999), sf.Int(-40, 1000), sf.Int(3, 10**9), sf.Int(0, 10**12),
+    sf.Int(-(10**9), 10**9), sf.Int(-(1 << 62), 1 << 62),
+    sf.Int(10**18, 10**18 + 1000),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("declared", WHOLE, ids=str)
@@ -74,6 +86,16 @@ def test_every_whole_number_falls_into_the_same_cell(tmp_path: Path, declared: s
     expected = codes_of(pa.table({"x": pa.array(values, pa.int64())}), [feature])[:, 0].tolist()
     assert engine_codes(tmp_path, declared, values, pa.int64()) == expected
     assert set(range(feature.size)) <= {*expected, feature.size - 1}, "no cell is empty"
+
+
+def test_halves_of_whole_numbers_fall_into_the_same_cell(tmp_path: Path) -> None:
+    """Columns of doubles that are declared as whole numbers, as pandas has them where one is missing."""
+    halves = [place / 4 for place in range(-9, 48)]
+    for declared in (sf.Category([3, 1, 2, -1]), sf.Int(-1, 9), sf.Int(0, 5), sf.Int(0, 99_999), sf.Int(-40, 1000)):
+        values = [*halves, *(around([0.5, 1.5, 2.5])), 1e300, -1e300, nan, None]
+        feature = binned("x", declared).feature
+        expected = codes_of(pa.table({"x": pa.array(values, pa.float64())}), [feature])[:, 0].tolist()
+        assert engine_codes(tmp_path, declared, values, pa.float64()) == expected
 
 
 def test_values_of_a_category_and_days(tmp_path: Path) -> None:
@@ -154,7 +176,9 @@ def test_tables_of_every_kind_have_the_same_codes() -> None:
     assert (codes_of(categorical, features) == expected).all()
     assert codes_of(table.slice(0, 0), features).shape == (0, len(FEATURES))
     floats = pd.DataFrame({"grade": [1.0, 2.0, nan, 2.5]})
-    assert codes_of(floats, [binned("grade", COLUMNS["grade"]).feature])[:, 0].tolist() == [0, 1, 3, 3]
+    assert codes_of(floats, [binned("grade", COLUMNS["grade"]).feature])[:, 0].tolist() == [0, 1, 3, 1], (
+        "halves go to the even number, as engines read them"
+    )
 
 
 def test_a_table_that_does_not_fit_is_refused() -> None:
@@ -173,3 +197,14 @@ def test_a_table_that_does_not_fit_is_refused() -> None:
         [1, 25],
         [32, 32],
     ]
+
+
+def test_what_is_infinite_counts_as_at_the_bound_as_engines_count_it() -> None:
+    """What is missing, and no number, is missing."""
+    table = pa.table({"x": [inf, 9.0, -inf, -9.0, nan, None]})
+    codes = codes_of(table, [binned("x", sf.Float(-2, 3)).feature])[:, 0].tolist()
+    assert codes == [31, 31, 0, 0, 32, 32]
+    span = [scaled("x", sf.Float(-2, 3), 127).feature]
+    for told in (scaled_of(table, span)[:, 0], steps_of(table, span, 127)[:, 0] / 127):
+        assert told[:4].tolist() == [1, 1, -1, -1]
+        assert np.isnan(told[4:]).all()

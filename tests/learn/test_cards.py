@@ -8,24 +8,55 @@ import pytest
 
 import sfumato as sf
 from sfumato.errors import UsageError
-from sfumato.learn.notes import lost, notes_on
+from sfumato.learn.shown.notes import lost, notes_on
 from sfumato.plots.trees import Drawn, tree
-from tests.learn.people import COLUMNS, LEARNERS, learner, opened, people
+from tests.learn.people import (
+    COLUMNS,
+    LEARNERS,
+    NUMBERS,
+    OF_NUMBERS,
+    AdditiveOfNumber,
+    TreeOfNumber,
+    learner,
+    opened,
+    people,
+)
 
 
 @pytest.fixture(scope="module")
 def fitted(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     with opened(tmp_path_factory.mktemp("cards"), people(2417), epsilon=100) as session:
-        return {kind.learner: learner(kind, 5).fit(session) for kind in LEARNERS}
+        found = {kind: learner(kind, 5).fit(session) for kind in (*LEARNERS, *OF_NUMBERS)}
+    names = {AdditiveOfNumber: "number", TreeOfNumber: "tree of a number"}
+    return {names.get(kind, kind.learner): model for kind, model in found.items()}
 
 
-@pytest.mark.parametrize("name", ["bayes", "additive", "tree", "forest"])
+ALL = (
+    "bayes", "additive", "tree", "forest", "number", "tree of a number", "linear", "correlation", "components",
+    "clusters",
+)  # fmt: skip
+
+
+TOLD = {
+    "number": ("mood of people", "R² on rows of your own"),
+    "tree of a number": ("mood of people", "R² on rows of your own"),
+    "linear": ("age of people", "No R² on the"),
+    "correlation": ("Correlations: people", "comes on top"),
+    "components": ("components: people", "comes on top"),
+    "clusters": ("Clusters: people", "How far the rows are"),
+}
+
+
+@pytest.mark.parametrize("name", ALL)
 def test_a_card_says_what_people_should_know(fitted: dict[str, Any], name: str, tmp_path: Path) -> None:
     model = fitted[name]
     text = str(model.card_)
-    for told in ("y of people", "One row, added or removed, at epsilon 5", "entry ", "Schedule:", "No accuracy on the"):
+    title, score = TOLD.get(name, ("y of people", "No accuracy on the"))
+    for told in (
+        title, "One row, added or removed, at epsilon 5", "entry ", "Schedule:", score,
+    ):  # fmt: skip
         assert told in text
-    assert model.card_.to_dict()["learner"] == name
+    assert model.card_.to_dict()["learner"] == model.learner
     page = model.card_.to_html(tmp_path / "card.html")
     assert (tmp_path / "card.html").read_text(encoding="utf-8") == page
     assert page.count("<figure>") >= 1
@@ -44,12 +75,47 @@ def test_figures_of_parts(fitted: dict[str, Any]) -> None:
         fitted["forest"].card_.figure(7)
 
 
+def test_figures_of_numbers(fitted: dict[str, Any]) -> None:
+    dots = fitted["linear"].plot().data[0]
+    assert dots.y[0] == "mood, -1 to 1"
+    assert len(dots.x) == 3 + 4 + 1
+    heat = fitted["correlation"].plot().data[0]
+    assert list(heat.x) == list(heat.y) == NUMBERS
+    assert heat.z[0][0] == pytest.approx(1)
+    assert len(fitted["components"].plot().data[0].y) == 2
+    with pytest.raises(UsageError, match="no age to draw"):
+        fitted["linear"].card_.figure("age")
+
+
+def test_linear_in_words(fitted: dict[str, Any]) -> None:
+    card = str(fitted["linear"].card_)
+    assert "for each day of since" in card
+    assert "for city = Vinci" in card
+    assert "listed values are compared with city = Lucca, member = false" in card
+    assert "city (5 values)" in card
+    assert "mood (-1 to 1)" in card
+
+
 def test_a_tree_in_words(fitted: dict[str, Any]) -> None:
     lines = fitted["tree"].card_.to_dict()["learnt"]
     assert lines[0].endswith("?")
     assert sum("rows, ±" in line for line in lines) == sum(
         not node.children for node in fitted["tree"].model_.fitted.trees[0]
     )
+
+
+def test_of_several_classes_a_card_says_which_it_shows(tmp_path: Path) -> None:
+    with opened(tmp_path, people(500)) as session:
+        bayes = sf.learn.NaiveBayes("city", spend=2, columns=["age", "kids"]).fit(session)
+        additive = sf.learn.Additive("city", spend=2, columns=["age", "kids"]).fit(session)
+        tree = sf.learn.Tree("city", spend=2, columns=["age", "kids"], depth=2).fit(session)
+        found = session.evaluate(tree, spend=1)
+    for model in (bayes, additive):
+        assert model.card_.to_dict()["learnt"][0] == "log-odds of Urbino against Vinci; other classes are in the file"
+    assert bayes.card_.figure("age").layout.yaxis.title.text == "log-odds of Urbino against Vinci"
+    assert all(page.count("<figure>") for page in (bayes.card_.to_html(), tree.card_.to_html()))
+    assert (len(found.confusion), found.auc, found.roc) == (5, None, ())
+    assert "AUC" not in str(found)
 
 
 def test_names_cannot_run(tmp_path: Path) -> None:
@@ -67,7 +133,7 @@ def test_names_cannot_run(tmp_path: Path) -> None:
 
 def test_a_schedule_is_shown_before_anything_is_paid(tmp_path: Path) -> None:
     with opened(tmp_path, delta=1e-6, expected_rows=30_000) as session:
-        for kind in LEARNERS:
+        for kind in (*LEARNERS, *OF_NUMBERS):
             schedule = learner(kind).explain(session)
             text = str(schedule)
             assert "Costs:    epsilon 1, delta 5e-07, one charge" in text

@@ -7,11 +7,13 @@ import pytest
 
 import sfumato as sf
 from sfumato.learn.bins import FEW_ROWS, MOST_SINGLE
-from sfumato.learn.file import MOST_MEGABYTES
-from sfumato.learn.forest import MOST_TREES
-from sfumato.learn.growing import ENOUGH_TO_SORT, MOST_DEPTH, USUAL_DEPTH
+from sfumato.learn.files.file import MOST_MEGABYTES
+from sfumato.learn.linear.linear import MOST_COEFFICIENTS, PRODUCTS, SQUARE, WITH_TARGET
+from sfumato.learn.linear.moments import STEPS
+from sfumato.learn.trees.forest import MOST_TREES
+from sfumato.learn.trees.growing import ENOUGH_TO_SORT, MOST_DEPTH, USUAL_DEPTH
 from tests.learn import test_pipelines as pipelines
-from tests.learn.people import LEARNERS
+from tests.learn.people import LEARNERS, OF_NUMBERS
 from tests.pages import missing, play, text
 
 PAGE = "reference/learn.md"
@@ -27,7 +29,7 @@ def test_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: 
 
 def test_the_page_names_everything() -> None:
     assert missing(PAGE, [f"`{name}`" for name in sf.learn.__all__ if name not in ("load", "Schedule")]) == []
-    for kind in LEARNERS:
+    for kind in (*LEARNERS, *OF_NUMBERS):
         assert missing(PAGE, [f"`{name}`" for name in inspect.signature(kind).parameters]) == []
 
 
@@ -43,5 +45,9 @@ def test_the_numbers_of_the_page() -> None:
         f"at most {MOST_DEPTH}",
         f"{USUAL_DEPTH} if that is not known",
         f"more than {MOST_MEGABYTES} MB",
+        f"in steps of 1/{STEPS}",
+        f"more than {MOST_COEFFICIENTS} coefficients",
+        f"gives {100 * PRODUCTS} % to pairs of columns, {100 * WITH_TARGET} % to columns with the target, "
+        f"{100 * SQUARE} % to the target with itself",
     ):
         assert said in page, said

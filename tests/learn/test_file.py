@@ -13,9 +13,11 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato.errors import DataUnreadable, UsageError
-from tests.learn.people import learner, opened
+from sfumato.learn.files import file
+from tests.learn.people import AdditiveOfNumber, TreeOfNumber, learner, opened
 
-KINDS = {"additive": sf.learn.Additive, "tree": sf.learn.Tree}
+KINDS = {"additive": sf.learn.Additive, "tree": sf.learn.Tree, "number": AdditiveOfNumber, "height": TreeOfNumber}
+OF_NUMBERS = {"linear": sf.learn.Linear, "correlation": sf.learn.Correlation, "components": sf.learn.Components}
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +26,9 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     with opened(folder) as session:
         for name, kind in KINDS.items():
             learner(kind, columns=["age", "city", "since"]).fit(session).save(folder / f"{name}.json")
-    return {name: folder / f"{name}.json" for name in KINDS}
+        for name, kind in OF_NUMBERS.items():
+            learner(kind).fit(session).save(folder / f"{name}.json")
+    return {name: folder / f"{name}.json" for name in KINDS | OF_NUMBERS}
 
 
 def test_a_file_says_what_it_cost_and_nothing_of_rows(files: dict[str, Path]) -> None:
@@ -82,6 +86,7 @@ WRONG: dict[str, tuple[str, Change]] = {
     "a cut that is a text": ("tree", put("features", 0, "cells", "cuts", ["3"])),
     "a kind of cells that is none": ("tree", put("features", 0, "cells", "kind", "code")),
     "values twice": ("tree", put("features", 1, "cells", "values", ["a", "a"])),
+    "a value that no category has": ("tree", put("features", 1, "cells", "values", [1 << 64, 1])),
     "no values": ("tree", put("features", 1, "cells", "values", [])),
     "another column": ("tree", put("model", "trees", 0, 0, "column", 7)),
     "a column below": ("tree", put("model", "trees", 0, 0, "column", -1)),
@@ -101,6 +106,28 @@ WRONG: dict[str, tuple[str, Change]] = {
     "a column too few": ("additive", put("model", "weights", [[[1]]])),
     "a cell too few": ("additive", put("model", "rows", 0, [1])),
     "weights of another size": ("additive", put("model", "weights", 0, 0, [1, 2])),
+    "a number with classes": ("number", put("classes", ["no", "yes"])),
+    "a number of no target": ("number", put("target", "")),
+    "classes as a number": ("additive", put("model", "kind", "curves")),
+    "a number of another learner": ("number", put("learner", "tree")),
+    "a number without bounds": ("number", lambda said: said["model"]["target"].pop("upper")),
+    "bounds that are texts": ("number", put("model", "target", "lower", "-1")),
+    "bounds that fall": ("number", put("model", "target", "upper", -2)),
+    "a day as a number": ("number", put("model", "target", "kind", "day")),
+    "a weight too large": ("number", put("model", "sums", "intercept", [1 << 41])),
+    "a cell too few of a number": ("number", put("model", "sums", "rows", 0, [1])),
+    "a tree of classes as one of a number": ("tree", put("model", "kind", "heights")),
+    "a tree of a number as one of classes": ("height", put("model", "kind", "trees")),
+    "a height with classes": ("height", put("classes", ["no", "yes"])),
+    "a height of no target": ("height", put("target", "")),
+    "a height of a forest": ("height", put("learner", "forest")),
+    "a height without bounds": ("height", lambda said: said["model"]["target"].pop("upper")),
+    "a height in days": ("height", put("model", "target", "kind", "day")),
+    "a group beyond the bounds": ("height", put("model", "groups", 0, 1 << 13)),
+    "a group too many": ("height", lambda said: said["model"]["groups"].append(0)),
+    "a real group": ("height", put("model", "groups", 0, 0.5)),
+    "no nodes": ("height", put("model", "nodes", [])),
+    "a node of other groups": ("height", put("model", "nodes", 0, "shares", [65536])),
     "another kind of model": ("additive", put("model", "kind", "pickle")),
     "another relation": ("tree", put("privacy", "relation", "replace")),
     "a price that is none": ("tree", put("privacy", "epsilon", "much")),
@@ -108,6 +135,30 @@ WRONG: dict[str, tuple[str, Change]] = {
     "a parameter that is a list": ("tree", put("parameters", "depth", [3])),
     "a stage without its rule": ("tree", lambda said: said["schedule"][0].pop("rule")),
     "a note that is a number": ("tree", put("notes", [3])),
+    "cells that are bounds": ("tree", put("features", 0, "cells", {"lower": 0, "upper": 9, "kind": "whole"})),
+    "bounds that are cells": ("linear", put("features", 0, "cells", {"cuts": [1, 2], "kind": "whole"})),
+    "bounds that are swapped": ("linear", put("features", 0, "cells", "lower", 9)),
+    "bounds that meet": ("linear", put("features", 0, "cells", {"lower": 0, "upper": 5e-324, "kind": "real"})),
+    "bounds beyond all": ("linear", put("model", "target", "upper", 1e300)),
+    "an end that is a text": ("linear", put("model", "target", "upper", "9")),
+    "a target that is listed": ("linear", put("model", "target", {"values": ["a", "b"]})),
+    "no target": ("linear", put("target", "")),
+    "classes of numbers": ("linear", put("classes", ["no", "yes"])),
+    "an interval below 0": ("linear", put("model", "intercept", [1, -1])),
+    "an estimate alone": ("linear", put("model", "intercept", [1])),
+    "a huge slope": ("linear", put("model", "slopes", 0, 0, 0, 1 << 61)),
+    "a slope too few": ("linear", put("model", "slopes", 3, [[0, 0]])),
+    "a mean too many": ("linear", put("model", "means", 0, [1, 2])),
+    "a mean beyond the bounds": ("linear", put("model", "means", 0, [1 << 31])),
+    "rows that are real": ("linear", put("model", "rows", 1.5)),
+    "a target where there is none": ("correlation", put("target", "age")),
+    "listed values among numbers": ("correlation", put("features", 0, "cells", {"values": ["a", "b"]})),
+    "a matrix too small": ("correlation", put("model", "matrix", [[1]])),
+    "a row too short": ("correlation", put("model", "errors", 0, [1])),
+    "a correlation above 1": ("correlation", put("model", "matrix", 0, 1, 1 << 40)),
+    "no components": ("components", put("model", "shares", [])),
+    "more components than columns": ("components", put("model", "shares", [1] * 9)),
+    "components of other columns": ("components", put("model", "directions", [[1, 2], [3, 4]])),
     "a format of before": ("tree", put("sfumato", 0)),
     "a format that is a text": ("tree", put("sfumato", "1")),
 }  # fmt: skip
@@ -152,7 +203,7 @@ def test_a_file_that_asks_for_code_is_refused_and_nothing_runs(
             gzip.compress(files["tree"].read_bytes()),
             b"__import__('pathlib').Path('ran').touch()",
             json.dumps(said | {"notes": [{"__reduce__": ["os.system", "touch ran"]}]}).encode(),
-            json.dumps(said | {"learner": "sfumato.learn.tree:Tree"}).encode(),
+            json.dumps(said | {"learner": "sfumato.learn.trees.tree:Tree"}).encode(),
         )
     ):
         Path(f"{place}.json").write_bytes(content)
@@ -197,7 +248,8 @@ JSON = st.recursive(
 def test_whatever_stands_at_any_place_it_loads_or_is_refused(
     files: dict[str, Path], tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
 ) -> None:
-    said = json.loads(files[data.draw(st.sampled_from(sorted(files)))].read_text())
+    name = data.draw(st.sampled_from(sorted(files)))
+    said = json.loads(files[name].read_text())
     place: Any = said
     while True:
         keys = list(place) if isinstance(place, dict) else list(range(len(place)))
@@ -213,7 +265,7 @@ def test_whatever_stands_at_any_place_it_loads_or_is_refused(
     except DataUnreadable:
         return
     assert model.to_json()
-    str(model.card_), model.to_sql()
+    str(model.card_), model if name == "correlation" else model.to_sql()
 
 
 BILLIONS = "1e999999999"  # a number that would take hours to write out
@@ -270,3 +322,62 @@ def test_a_file_of_few_megabytes_cannot_ask_for_gigabytes(
     else:
         with pytest.raises(DataUnreadable):
             sf.learn.load(tmp_path / "model.json")
+
+
+def of_many_classes(said: dict[str, Any], many: int) -> None:
+    """Scores of one column of two values."""
+    said["classes"] = [f"k{place}" for place in range(many)]
+    said["features"] = [{"name": "city", "cells": {"values": ["a", "b"]}}]
+    none = [[[0] * (many - 1)] * 3]
+    said["model"] |= {"intercept": [0] * (many - 1), "weights": none, "errors": none, "rows": [[1, 1, 1]], "noise": [1]}
+
+
+def test_the_sql_of_many_classes_grows_with_their_number_and_not_with_its_square(
+    files: dict[str, Path], tmp_path: Path
+) -> None:
+    lengths = []
+    for many in (500, 1000):
+        said = json.loads(files["additive"].read_text())
+        of_many_classes(said, many)
+        (tmp_path / "model.json").write_text(json.dumps(said))
+        lengths.append(len(sf.learn.load(tmp_path / "model.json").to_sql()))
+    assert lengths[1] < 2.1 * lengths[0] < 10**6
+    of_many_classes(said, (1 << 12) + 1)
+    (tmp_path / "model.json").write_text(json.dumps(said))
+    with pytest.raises(DataUnreadable):
+        sf.learn.load(tmp_path / "model.json")
+
+
+@pytest.mark.parametrize("levels", [4, 11])
+def test_sql_that_would_be_gigabytes_is_refused_before_it_is_written(
+    levels: int, files: dict[str, Path], tmp_path: Path
+) -> None:
+    """A long value is in every branch of a tree, and every tree once for each class."""
+    said = json.loads(files["tree"].read_text())
+    said["features"] = [{"name": "city", "cells": {"values": ["a" * 10**6, "b"]}}]
+    many = len(said["classes"])
+    said["model"] = {"kind": "trees", "trees": [heap(levels, 2)]}
+    assert many == 2
+    (tmp_path / "model.json").write_text(json.dumps(said))
+    model = sf.learn.load(tmp_path / "model.json")
+    if levels == 4:
+        assert len(model.to_sql()) < 100 * 10**6
+    else:
+        with pytest.raises(UsageError, match="longer than 100 MB"):
+            model.to_sql()
+
+
+def test_what_load_would_refuse_is_not_written(
+    files: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = sf.learn.load(files["tree"])
+    monkeypatch.setattr(file, "MOST_MEGABYTES", 0)
+    with pytest.raises(UsageError, match="would be larger than"):
+        model.save(tmp_path / "model.json")
+    assert not (tmp_path / "model.json").exists()
+
+
+def test_half_of_a_file_is_not_spaces(files: dict[str, Path]) -> None:
+    for path in files.values():
+        text = path.read_text()
+        assert len(text) < 1.05 * len(json.dumps(json.loads(text), separators=(",", ":"))) + 100

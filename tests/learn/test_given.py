@@ -1,7 +1,9 @@
 """`fit(X, y)`: no cell of a table in memory decides how the cells of others are read, and nobody's cell is quoted."""
 
+from collections import UserList, deque
 from collections.abc import Callable
 from datetime import date
+from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -24,6 +26,18 @@ def of_lists(cells: list[Any]) -> Any:
     return [[cell] for cell in cells]
 
 
+def of_a_queue(cells: list[Any]) -> Any:
+    return deque([cell] for cell in cells)
+
+
+class Walked(UserList[Any]):
+    """A sequence of its own kind."""
+
+
+def of_a_sequence(cells: list[Any]) -> Any:
+    return Walked([cell] for cell in cells)
+
+
 def of_dicts(cells: list[Any]) -> Any:
     return [{"a": cell} for cell in cells]
 
@@ -35,11 +49,51 @@ def of_objects(cells: list[Any]) -> Any:
     return made
 
 
+class OwnFrame(pd.DataFrame):
+    @property
+    def _constructor_sliced(self) -> Any:
+        return OwnSeries
+
+
+class OwnSeries(pd.Series):  # type: ignore[type-arg]
+    """Somebody's class in a module of their own."""
+
+
+class OwnColumn(pl.Series):
+    """Likewise."""
+
+
+class Turns:
+    """Has rows, and turns itself into an array."""
+
+    def __init__(self, rows: list[Any]) -> None:
+        self.rows = rows
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        return np.asarray(self.rows)
+
+    def __iter__(self) -> Any:
+        return iter(self.rows)
+
+
+class Stands:
+    """Stands for a table, as narwhals' frames do."""
+
+    def __init__(self, table: Any) -> None:
+        self.table = table
+
+    def to_native(self) -> Any:
+        return self.table
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        raise AssertionError
+
+
 def of_pandas(cells: list[Any]) -> Any:
     return pd.DataFrame({"a": pd.Series(of_objects(cells)[:, 0], dtype=object)})
 
 
-WAYS = [of_lists, of_dicts, of_objects, of_pandas]
+WAYS = [of_lists, of_a_queue, of_a_sequence, of_dicts, of_objects, of_pandas]
 CELLS: list[tuple[Any, Any]] = [
     (1.0, sf.Category(["1", "2"])),
     (True, sf.Category(["true", "false"])),
@@ -101,6 +155,120 @@ def test_twin_a_library_that_looks_for_a_common_type_reads_all_rows_otherwise() 
     cells = [*[1.0] * MANY, "x"]
     assert pa.array(np.asarray(cells).tolist()).to_pylist()[0] == "1.0"
     assert column_of(cells).to_pylist() == [*["1"] * MANY, "x"]
+
+
+class Shy:
+    @property
+    def __class__(self) -> Any:  # type: ignore[override]
+        raise RuntimeError("secret 4711")
+
+
+class Torn(list[Any]):
+    def __len__(self) -> int:
+        raise RuntimeError("secret 4711")
+
+
+@pytest.mark.parametrize("ordinary", [Decimal(1), "a", 2.5])
+def test_a_cell_that_raises_when_it_is_looked_at_stops_no_other(ordinary: Any) -> None:
+    for cell in (Shy, lambda: Torn([1])):
+        few = [ordinary] * 3
+        more = [*few, cell()]
+        assert column_of(more).to_pylist()[:3] == column_of(few).to_pylist()
+        assert column_of(of_pandas(more)).to_pylist()[:3] == column_of(of_pandas(few)).to_pylist()
+
+
+def test_what_is_behind_a_mask_is_missing(tmp_path: Path) -> None:
+    masked = np.ma.array([[1]] * MANY + [[0]], mask=[[False]] * MANY + [[True]])
+    columns, y = {"a": sf.Int(0, 1), "y": CLASSES}, ["n", "y"] * (MANY // 2) + ["n"]
+    assert rows_of(tmp_path, masked, y, columns) == (0, MANY, 1)
+    assert column_of(masked).to_pylist() == ["1"] * MANY + [None]
+
+
+@pytest.mark.parametrize("given", ["text", b"bytes", {"a": [1]}, 7, [1, 2]])
+def test_what_has_no_rows_is_refused_in_words(given: Any, tmp_path: Path) -> None:
+    with pytest.raises(SfumatoError, match="row"):
+        rows_of(tmp_path, given, ["n"], {"a": sf.Int(0, 1), "y": CLASSES})
+
+
+LARGE = [2**60 + 1, 3]
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda cells: OwnSeries(cells, dtype="Int64"),
+        lambda cells: OwnSeries(cells, dtype="int64[pyarrow]"),
+        lambda cells: OwnFrame({"y": pd.array(cells, dtype="Int64")}),
+        lambda cells: pd.array(cells, dtype="Int64"),
+        lambda cells: pd.Index(cells, dtype="Int64"),
+        lambda cells: OwnColumn("y", cells, dtype=pl.Int64),
+    ],
+    ids=["own series", "own series of Arrow's", "own frame", "array", "index", "own column of Polars"],
+)
+def test_a_class_of_ones_own_has_the_type_of_the_one_it_comes_from(made: Any) -> None:
+    """Twin: NumPy makes doubles of whole numbers of which one is missing."""
+    assert [int(cell) for cell in column_of(made(LARGE)).to_pylist()] == LARGE
+    assert [int(cell) for cell in column_of(made([*LARGE, None])).to_pylist()[:2]] == LARGE
+    assert int(pl.Series([*LARGE, None]).to_numpy()[0]) != LARGE[0]
+
+
+def test_a_frame_of_ones_own_is_read_as_its_own_kind(tmp_path: Path) -> None:
+    columns, y = {"a": sf.Category([2**60 + 1, 2**60 + 3]), "y": CLASSES}, ["n", "y"] * (MANY // 2)
+    for made in (OwnFrame, Stands, lambda table: Stands(pl.from_pandas(table).lazy())):
+        few = pd.DataFrame({"a": pd.array([2**60 + 1] * MANY, dtype="Int64")})
+        more = pd.DataFrame({"a": pd.array([2**60 + 1] * MANY + [None], dtype="Int64")})
+        table = (lambda one: Stands(one)) if made is Stands else made
+        assert rows_of(tmp_path, table(few), y, columns) == (MANY, 0, 0)
+        assert rows_of(tmp_path, table(more), [*y, "n"], columns) == (MANY, 0, 1)
+
+
+def test_what_only_turns_itself_into_an_array_is_refused_by_its_class(tmp_path: Path) -> None:
+    columns = {"a": sf.Int(0, 1), "y": CLASSES}
+    for X, y in ((Turns([[1]] * 4), ["n", "y"] * 2), ([[1]] * 4, Turns(["n", "y"] * 2))):
+        with pytest.raises(SfumatoError, match="a value of type Turns"):
+            rows_of(tmp_path, X, y, columns)
+
+
+@pytest.mark.parametrize(
+    "given", [pd.Series([1, 2]), pl.Series([1, 2]), pa.array([1, 2])], ids=lambda one: type(one).__module__
+)
+def test_a_column_is_no_table(given: Any, tmp_path: Path) -> None:
+    with pytest.raises(SfumatoError, match="row"):
+        rows_of(tmp_path, given, ["n", "y"], {"a": sf.Int(0, 1), "y": CLASSES})
+
+
+class RaisingKey:
+    def __str__(self) -> str:
+        raise RuntimeError("secret 4711")
+
+    def __hash__(self) -> int:
+        return 1
+
+
+@pytest.mark.parametrize(
+    "row", [Torn([1]), {RaisingKey(): 1}, np.array(1), None, range(1)], ids=lambda row: type(row).__name__
+)
+def test_what_is_no_row_is_refused_in_words(row: Any, tmp_path: Path) -> None:
+    for rows in ([[1], row], [{"a": 1}, row]):
+        with pytest.raises(SfumatoError) as told:
+            rows_of(tmp_path, rows, ["n", "y"], {"a": sf.Int(0, 1), "y": CLASSES})
+        assert "4711" not in str(told.value)
+
+
+def test_a_label_of_a_row_is_no_attribute(tmp_path: Path) -> None:
+    labels = ["Ann", "columns", "collect", "to_native"]
+    columns = {"a": sf.Int(0, 1), "y": CLASSES}
+    classes = pd.Series(["n", "y"] * 2, index=labels)
+    assert column_of(classes).to_pylist() == ["n", "y"] * 2
+    assert rows_of(tmp_path, pd.DataFrame({"a": [1] * 4}, index=labels), classes, columns) == (0, 4, 0)
+    with pytest.raises(SfumatoError, match="row"):
+        rows_of(tmp_path, pd.Series([1] * 4, index=labels), classes, columns)
+
+
+@pytest.mark.parametrize("unit", ["D", "s", "ms", "us", "ns"])
+def test_times_behind_a_mask_are_missing(unit: str) -> None:
+    times = np.ma.array(np.array(["2020-01-02", "2020-01-03"], dtype=f"datetime64[{unit}]"), mask=[False, True])
+    assert [None if cell is None else str(cell)[:10] for cell in column_of(times).to_pylist()] == ["2020-01-02", None]
 
 
 class Rude:

@@ -114,13 +114,12 @@ EXPECTED = {
     "check_estimators_empty_data_messages": "an empty table is fitted like any other: that it is empty is private",
     "check_classifiers_regression_target": ROWS,
     "check_supervised_y_no_nan": ROWS,
+    "check_classifier_data_not_an_array": "what only turns itself into an array may look for one type of all cells",
     "check_supervised_y_2d": "the warning that it wants is a class of scikit-learn's; a column is taken as it is",
 }
-TWO_CLASSES = {"check_classifier_not_supporting_multiclass": "too many declared classes are refused in our own words"}
 # Each draws anew where it pays anew, and people are divided among trees by chance: at 12 to 30 rows that shows.
 NOISE = {
     "check_fit_idempotent": "two fits that are paid for are two draws of the noise",
-    "check_classifier_data_not_an_array": "compares the predictions of two fits",
     "check_classifiers_one_label": "a class that nobody has may win among thirty rows",
     "check_classifiers_train": "wants the labels of the training rows back, which the noise is there to prevent",
 }
@@ -169,7 +168,7 @@ class NoisyBayes(DeclaringBayes):
 
 DECLARING = {
     DeclaringBayes: {},
-    DeclaringAdditive: TWO_CLASSES,
+    DeclaringAdditive: {},
     DeclaringTree: {},
     DeclaringForest: {},
     NoisyBayes: {},

@@ -11,13 +11,12 @@ import pytest
 import sfumato as sf
 from sfumato.door import written
 from sfumato.engines.arrange import look
-from sfumato.errors import Refused
 from sfumato.kernel.certify import certify
 from sfumato.kernel.cost import Cost
-from sfumato.learn.additive import FEW, MANY, PROBABILITIES, _kept, _setting, _State, residual_plan
 from sfumato.learn.bins import Line, Listed
-from sfumato.learn.evidence import Evidence, evidence, kernel, sigmoid, totals
 from sfumato.learn.frames import codes_of
+from sfumato.learn.scores.additive import FEW, MANY, PROBABILITIES, _kept, _setting, _State, residual_plan
+from sfumato.learn.scores.evidence import Evidence, evidence, kernel, sigmoid, strongest, totals
 from sfumato.learn.task import task_of
 from tests.learn.people import opened, people
 
@@ -55,12 +54,13 @@ def test_every_table_tells_how_many_rows_there_are() -> None:
     assert totals([np.array([[-5, -7]])]).tolist() == [1, 1]
 
 
-def test_several_classes(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "kind", [sf.learn.NaiveBayes, sf.learn.Additive, sf.learn.Tree], ids=lambda kind: kind.__name__
+)
+def test_several_classes(kind: Any, tmp_path: Path) -> None:
     with opened(tmp_path, people(4000), epsilon=100) as session:
-        model = sf.learn.NaiveBayes("grade", spend=50, columns=["y", "age", "city"]).fit(session)
-        with pytest.raises(Refused, match="Additive tells two classes apart, and the target has 3"):
-            sf.learn.Additive("grade", spend=1).fit(session)
-        kids = sf.learn.NaiveBayes("kids", spend=1, columns=["y"]).fit(session)
+        model = kind("grade", spend=50, columns=["y", "age", "city"]).fit(session)
+        kids = kind("kids", spend=1, columns=["y"]).fit(session)
     assert model.classes_.tolist() == [1, 2, 3]
     assert kids.classes_.tolist() == [0, 1, 2, 3, 4, 5], "whole numbers are classes, too"
     rows = people(4000)
@@ -80,15 +80,21 @@ def test_the_setting_follows_from_currency_and_spend_alone() -> None:
     assert _setting(Cost("epsilon", Fraction(1, 2))) is FEW
     assert _setting(Cost("epsilon", Fraction(51, 100))) is MANY
     assert _setting(Cost("rho", Fraction(1, 10**4))) is MANY
+    assert _setting(Cost("epsilon", Fraction(1)), told_apart=2) is FEW, "each class has its part"
+    assert _setting(Cost("rho", Fraction(1)), told_apart=7) is MANY
 
 
 def test_columns_that_carry_nothing_are_left_out() -> None:
     weights = tuple(np.array([one, -one]) for one in (0.0, 2.0, 0.1, 1.0))
     rows = tuple(np.array([50.0, 50.0]) for _ in weights)
     found = Evidence(0.0, weights, weights, rows, 100.0)
-    assert _kept(found, 0.95) == [1, 3]
-    assert _kept(found, 0.5) == [1]
-    assert _kept(Evidence(0.0, (weights[0],) * 2, (weights[0],) * 2, rows[:2], 1.0), 0.9) == [0, 1]
+    assert strongest(found.carried(), 0.95) == [1, 3]
+    assert strongest(found.carried(), 0.5) == [1]
+    nothing = Evidence(0.0, (weights[0],) * 2, (weights[0],) * 2, rows[:2], 1.0)
+    assert strongest(nothing.carried(), 0.9) == [0, 1]
+    weak = Evidence(0.0, tuple(one / 10 for one in weights), weights, rows, 100.0)
+    assert _kept([found, weak], 0.95) == [[1, 3], []], "of a class that is like all others nothing is asked"
+    assert _kept([weak, found], 0.999) == [[1, 3], [1, 3, 2]]
 
 
 def test_probabilities_are_a_public_list() -> None:
@@ -98,14 +104,17 @@ def test_probabilities_are_a_public_list() -> None:
     assert all(one <= other for one, other in pairwise(PROBABILITIES))
 
 
-def test_a_residual_is_what_a_class_exceeds_its_probability_by(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("target", "wanted", "value"), [("y", 1, "yes"), ("grade", 0, 1), ("grade", 2, 3)])
+def test_a_residual_is_what_a_class_exceeds_its_probability_by(
+    target: str, wanted: int, value: Any, tmp_path: Path
+) -> None:
     """The engine's sums against NumPy, row by row, to the last digit."""
     with opened(tmp_path, people(400)) as session:
-        task = task_of(session.schema, "epsilon", target="y", columns=["age", "city", "wealth"])
+        task = task_of(session.schema, "epsilon", target=target, columns=["age", "city", "wealth"])
         rng = np.random.default_rng(5)
         weights = [rng.integers(-600, 600, one.size) for one in task.columns]
         state = _State(-37, weights, [])
-        certified = certify(residual_plan(task, state, 1, Fraction(1)), session.schema, "epsilon")
+        certified = certify(residual_plan(task, state, 1, Fraction(1), wanted), session.schema, "epsilon")
         assert certified.releases[0].sensitivity.l1 == 256
         (kept,) = _outermost(certified.plan.table)
         with session._engine.kept(kept.source, session.schema, {}) as name:
@@ -117,10 +126,10 @@ def test_a_residual_is_what_a_class_exceeds_its_probability_by(tmp_path: Path) -
     score = -37 + sum(column[codes[:, place]] for place, column in enumerate(weights))
     share = np.array(PROBABILITIES)[np.clip(np.floor(score / 16).astype(int) + 96, 0, 191)]
     expected: dict[int, int] = {}
-    for row, value in enumerate(table.column("y").to_pylist()):
-        if value is not None:
+    for row, own in enumerate(table.column(target).to_pylist()):
+        if own is not None:
             cell = int(codes[row, 1])
-            expected[cell] = expected.get(cell, 0) + (256 if value == "yes" else 0) - int(share[row])
+            expected[cell] = expected.get(cell, 0) + (256 if own == value else 0) - int(share[row])
     assert sums == expected
 
 

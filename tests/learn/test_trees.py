@@ -14,20 +14,22 @@ from sfumato.engines.arrange import look
 from sfumato.errors import Refused, UsageError
 from sfumato.kernel.certify import certify
 from sfumato.kernel.cost import Cost
-from sfumato.learn import descending
 from sfumato.learn.evaluation import tables_of
-from sfumato.learn.forest import _Roots, _seen
 from sfumato.learn.frames import codes_of
-from sfumato.learn.growing import Growth, depth_for, fits, fullest, leaf_plan, root, sorted_columns, templates
 from sfumato.learn.model import SHARES, Branches, Node, depth
-from sfumato.learn.questions import Asked, likeliest_last, questions
 from sfumato.learn.task import task_of
-from sfumato.learn.tree import Pruning, grown_tree, growth_for, possible
+from sfumato.learn.trees import descending
+from sfumato.learn.trees.forest import _Roots, _seen
+from sfumato.learn.trees.growing import Growth, depth_for, fits, fullest, leaf_plan, root, sorted_columns, templates
+from sfumato.learn.trees.questions import Asked, likeliest_last, questions
+from sfumato.learn.trees.tree import Pruning, grown_tree, growth_for, possible
 from sfumato.plan.work import work_of
 from sfumato.simulate import Simulator
 from tests.learn.people import learner, opened, people
 
 NOTHING = Pruning(0, 0.0)
+
+PRICE = Cost("epsilon", Fraction(1))
 
 
 @pytest.fixture
@@ -180,15 +182,15 @@ def test_how_deep_follows_from_declarations_and_the_spend() -> None:
 
 def test_growth_of_a_task(session: Any) -> None:
     task = task_of(session.schema, "epsilon", target="y", expected_rows=30_000)
-    assert growth_for(Fraction(1), task, None, root) == Growth(6, Fraction(1, 4), sorting=True)
+    assert growth_for(Fraction(1), task, PRICE, None, root) == Growth(6, Fraction(1, 4), sorting=True)
     numbers = task_of(session.schema, "epsilon", target="y", columns=["age"], expected_rows=30_000)
-    assert not growth_for(Fraction(1), numbers, None, root).sorting, "nothing is there to sort"
+    assert not growth_for(Fraction(1), numbers, PRICE, None, root).sorting, "nothing is there to sort"
     few = task_of(session.schema, "epsilon", target="y", expected_rows=900)
-    assert growth_for(Fraction(1), few, 5, root) == Growth(5, Fraction(7, 20), sorting=False)
+    assert growth_for(Fraction(1), few, PRICE, 5, root) == Growth(5, Fraction(7, 20), sorting=False)
     assert possible(numbers) == (frozenset(range(33)),)
     for wrong in (0, 9, 2.5):
         with pytest.raises(UsageError, match="depth"):
-            growth_for(Fraction(1), task, wrong, root)  # type: ignore[arg-type]
+            growth_for(Fraction(1), task, PRICE, wrong, root)  # type: ignore[arg-type]
 
 
 def test_a_tree_finds_what_matters(tmp_path: Path) -> None:
@@ -261,7 +263,7 @@ def test_whatever_is_chosen_is_no_more_work_than_was_weighed_before_paying(
     growth = Growth(depth, Fraction(1, 4), sorting)
     ranked = sorted_columns(task) if sorting else ()
     largest = root if trees == 1 else _Roots(trees, None)
-    assert fits(task, growth, largest)
+    assert fits(task, PRICE, growth, largest)
     asked = questions(task, ranked)
     weighed = work(templates(task, Cost(task.currency, Fraction(1)), growth, largest)[-1].plan, task)
     judged = [work(plan, task) for plan in tables_of(fullest(asked, task, depth, trees), task, Fraction(1))]

@@ -84,7 +84,7 @@ PLANTED = (
     Mutant(
         "noise-beyond-doubles",
         "kernel/mechanisms/additive.py",
-        "if self.scale > MOST_SCALE:",
+        "if self.scale.numerator > MOST_SCALE * self.scale.denominator:",
         "if False:",
         "a draw of almost no ε has noise whose lowest digits are not drawn but rounded: they show those of the sum",
         ("tests/kernel/test_additive.py",),
@@ -1147,8 +1147,8 @@ PLANTED = (
     Mutant(
         "texts-of-numbers-by-type",
         "engines/duckdb/cells.py",
-        "return str(int(number)) if math.isfinite(number) and number == int(number) else float.__repr__(number)",
-        "return float.__repr__(number)",
+        'return str(int(number)) if number == int(number) else f"{Decimal(float.__repr__(number)):f}"',
+        'return f"{Decimal(float.__repr__(number)):f}"',
         "one missing value turns everybody's 1 into 1.0, another group",
         (CELLS + "::test_equal_numbers_have_one_text",),
     ),
@@ -1227,7 +1227,7 @@ PLANTED = (
     Mutant(
         "categories-of-any-length",
         "engines/duckdb/canonical.py",
-        'return f"CASE WHEN strlen({written}) <= {most} THEN {_cut(written, most)} END"',
+        'return f"CASE WHEN strlen({written}) <= {most} THEN {written} END"',
         'return f"{written}"',
         "a book in a cell of a category takes a thousand times as long to work on as any other",
         (LENGTHS,),
@@ -1235,9 +1235,25 @@ PLANTED = (
     Mutant(
         "categories-cut-to-a-value",
         "engines/duckdb/canonical.py",
-        'f"CASE WHEN strlen({written}) <= {most} THEN {_cut(written, most)} END"',
+        'f"CASE WHEN strlen({written}) <= {most} THEN {written} END"',
         "_cut(written, most)",
         "whoever's value begins like a longest one that is listed is counted there",
+        (LENGTHS,),
+    ),
+    Mutant(
+        "functions-of-whole-dictionaries",
+        "engines/sql/expressions.py",
+        "return self.dialect.beginning(written, longest(node, self._schema)) if uncut(node, self._schema) else written",
+        "return written",
+        "a book in one cell of a category's column is worked on by functions, though no row may show it",
+        (LENGTHS,),
+    ),
+    Mutant(
+        "branches-hand-on-dictionaries",
+        "plan/kinds.py",
+        "return any(uncut(then, schema) for then in thens)",
+        "return not thens",
+        "a book in one cell of a category's column is worked on behind a CASE, though no row may show it",
         (LENGTHS,),
     ),
     # ---- no row makes a question fail, or grow
@@ -1312,6 +1328,22 @@ PLANTED = (
         "write_source(table, schema, dialect)\n",
         "a key that a public table holds twice counts a person twice, with the noise of once",
         ("tests/threats/test_joins.py::test_a_key_that_a_lookup_repeats_multiplies_no_row",),
+    ),
+    Mutant(
+        "long-texts-held-with-every-side",
+        "engines/sql/expressions.py",
+        "return self._text(node) if uncut(node, self._schema) else self.value(node)",
+        "return self.value(node)",
+        "a long text of one row is held once more with every few rows of a join, which then fails",
+        ("tests/engines/test_lengths.py",),
+    ),
+    Mutant(
+        "hashes-of-nan",
+        "engines/sql/expressions.py",
+        "return self._text(node) if uncut(node, self._schema) else self.value(node)",
+        "return self._text(node) if uncut(node, self._schema) else self._written(node)",
+        "one text makes JSON of doubles, and other rows of everybody are joined",
+        ("tests/engines/test_one_row_more.py",),
     ),
     # ---- when an answer leaves
     Mutant(

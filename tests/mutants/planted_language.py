@@ -9,23 +9,30 @@ CUT = "tests/engines/test_cut.py::test_the_worst_person_is_the_certified_one"
 CEILINGS, UP_TO = "tests/kernel/test_ceilings.py", "tests/threats/test_up_to.py"
 RELATIONS = "tests/engines/test_relations.py::test_a_persons_rows_multiply_to_those_of_both_sides_at_most"
 ENGINES = "tests/contract/test_engines.py"
-WORK = "tests/plan/test_work.py"
+WORK, ONCE, WRITING = "tests/plan/test_work.py", "tests/plan/test_once.py", "tests/plan/test_writing.py"
+COMPARED = """        return id(self.one)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and self.one is other.one
+"""
+BY_EQUALITY = COMPARED.replace("id(self.one)", "0").replace("self.one is other.one", "self.one == other.one")
+BY_SOURCE = COMPARED.replace("id(self.one)", "0").replace("is other.one", "is other.one or hasattr(self.one, 'unit')")
 
 LANGUAGE = (
     # ---- what a plan can say
     Mutant(
         "digest-without-kinds",
-        "plan/nodes.py",
-        'return {"node": type(value).__name__, **parts}',
-        "return parts",
+        "plan/writing.py",
+        'said = {"node": _json(kind.__name__)}',
+        "said = {}",
         "a count of people and one of rows have one digest: paid for the one, the receipt opens the other",
         (NODES + "::test_every_difference_shows_in_the_digest",),
     ),
     Mutant(
         "digest-by-nearest-double",
-        "plan/nodes.py",
-        'return f"{value.numerator}/{value.denominator}"',
-        "return str(float(value))",
+        "plan/writing.py",
+        """return f'"{value.numerator}/{value.denominator}"'""",
+        """return f'"{float(value)}"'""",
         "shares that differ in the twentieth digit are one question, and a stored answer is shown for the other",
         (
             NODES + "::test_digests_are_equal_exactly_when_plans_are",
@@ -42,11 +49,19 @@ LANGUAGE = (
     ),
     Mutant(
         "sources-worked-out-for-another-schema",
-        "plan/sources.py",
-        "self.source is other.source and self.schema is other.schema",
-        "self.source is other.source",
+        "plan/once.py",
+        COMPARED,
+        BY_SOURCE,
         "a source is certified by columns and a unit of another session, and fails on a row, or protects nobody",
         (SOURCES + "::test_a_source_is_worked_out_for_the_schema_that_is_asked_about",),
+    ),
+    Mutant(
+        "equal-parts-of-plans-taken-for-the-same",
+        "plan/once.py",
+        COMPARED,
+        BY_EQUALITY,
+        "a plan about 1 has the digest of one about TRUE that was asked before: what was paid for that opens this",
+        (WRITING + "::test_equal_parts_that_are_not_the_same_have_digests_of_their_own", ONCE),
     ),
     Mutant(
         "year-of-anything",
@@ -70,6 +85,14 @@ LANGUAGE = (
         "return 2 if may_be_nan(node, self._schema) else 1",
         "return 1",
         "nested rests and quotients are planned for minutes, and one row of them takes seconds",
+        (WORK,),
+    ),
+    Mutant(
+        "columns-of-sources-for-nothing",
+        "plan/work.py",
+        "return work_of_source(inner, schema, kept) + _made(source, schema)",
+        "return work_of_source(inner, schema, kept)",
+        "in a sub-query one row may take a thousand times as long as others, and is told by its time",
         (WORK,),
     ),
     Mutant(

@@ -39,6 +39,50 @@ BOUNDS = {name: (column.lower, column.upper) for name, column in BOUNDED.columns
 small = st.fractions(min_value=-20, max_value=20, max_denominator=12)
 
 
+@pytest.mark.parametrize("group", ["", " GROUP BY visit"])
+def test_a_name_that_is_a_columns_too_groups_by_the_column(group: str) -> None:
+    text = f"SELECT MONTH(born) AS visit, COUNT(*) AS n FROM people{group}"
+    with pytest.raises(Refused, match="GROUP BY visit means the column of that name") as refused:
+        walk(text)
+    assert "write the expression itself after GROUP BY" in str(refused.value)
+    assert walk("SELECT MONTH(born) AS visit, COUNT(*) AS n FROM people GROUP BY MONTH(born)")
+    assert walk("SELECT MONTH(born) AS m, COUNT(*) AS n FROM people GROUP BY m")
+
+
+@pytest.mark.parametrize(
+    ("condition", "written"),
+    [("age = true", "age = 1"), ("age <> FALSE", "age = 0"), ("age IN (true)", "age = 1"), ("true = age", "age = 1")],
+)
+def test_a_number_is_not_true(condition: str, written: str) -> None:
+    with pytest.raises(Refused, match=r"is a number, but it is compared with (true|false)") as refused:
+        walk(f"SELECT COUNT(*) AS n FROM people WHERE {condition}")
+    assert f"write {written}." in str(refused.value)
+
+
+def test_a_text_that_is_made_is_discovered_in_a_sub_query() -> None:
+    with pytest.raises(Refused, match='because those of "zip" are not declared') as refused:
+        walk("SELECT COUNT(*) AS n FROM people GROUP BY LEFT(zip, 1)")
+    assert "Compute it in a sub-query" in str(refused.value)
+
+
+def test_different_rows_of_a_sub_query_are_counted_otherwise() -> None:
+    for name in ("", " AS x"):
+        with pytest.raises(Refused, match="of rows that are alike it keeps one"):
+            walk(f"SELECT COUNT(*) AS n FROM (SELECT DISTINCT user_id FROM people){name}")
+
+
+def test_the_cure_for_lacking_bounds_is_of_the_column() -> None:
+    with pytest.raises(Refused) as refused:
+        walk("SELECT MAX(grade) AS m FROM people")
+    assert str(refused.value) == (
+        "MAX(grade) has no bounds: grade is a category.\n  Count one of its values: COUNT(CASE WHEN grade = 3 THEN 1 "
+        'END); or let the owner declare a number: grade = { type = "int", lower = 1, upper = 3 }.'
+    )
+    for column, kind in (("children", "int"), ("wealth", "float")):
+        with pytest.raises(Refused, match=f'{column} = {{ type = "{kind}", lower = 0'):
+            walk(f"SELECT SUM({column}) AS s FROM people")
+
+
 def expressions(leaves: st.SearchStrategy[Expression]) -> st.SearchStrategy[Expression]:
     return st.recursive(
         leaves,

@@ -92,7 +92,7 @@ SELECTED = [
     ("AVG(LN(wealth))", "has no bounds.", "wealth = {"),
     ("SUM(CASE WHEN sex = 'f' THEN wealth END)", "has no bounds.", "wealth = {"),
     ("AVG(YEAR(seen))", "has no bounds.", 'seen = { type = "date"'),
-    ("AVG(grade)", "has no bounds.", "grade = {"),
+    ("AVG(grade)", "has no bounds: grade is a category.", "grade = {"),
     ("AVG(zip)", '"zip" is a text, but this needs a number', "COUNT(DISTINCT zip)"),
     ("MEDIAN(born)", '"born" is a date, but this needs a number', "DATE_DIFF('day', DATE '2020-01-01', born)"),
     ("ENTROPY(age)", "this measure of shape (ENTROPY)", "HISTOGRAM"),

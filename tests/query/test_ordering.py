@@ -66,6 +66,22 @@ def test_rows_are_left_out_sorted_and_cut(rest: str, left: str) -> None:
     assert shown(rest) == left
 
 
+@pytest.mark.parametrize(
+    ("rest", "left"),
+    [
+        ("ORDER BY g DESC LIMIT 1", "b"),  # as in DuckDB: what AS names
+        ("ORDER BY x DESC LIMIT 1", "c"),
+        ("ORDER BY t.g DESC LIMIT 1", "c"),
+        ("ORDER BY t.x DESC LIMIT 1", "b"),
+        ("HAVING g = 'a'", "a"),  # there the table's columns come first
+    ],
+)
+def test_a_name_in_order_by_is_first_one_of_the_answer(rest: str, left: str) -> None:
+    after = parse(f"SELECT g AS x, x AS g, COUNT(*) AS n FROM t GROUP BY g, x {rest}").after
+    swapped = [{"x": "a", "g": 2.5}, {"x": "b", "g": 9.0}, {"x": "c", "g": 4.0}]
+    assert "".join(str(swapped[place]["x"]) for place in after.chosen(swapped)) == left
+
+
 @pytest.mark.parametrize("rest", ["HAVING n > 'a'", "HAVING g < 'a'", "HAVING NOT (g = 1)", "HAVING n = 1 OR -g = 1"])
 def test_texts_and_numbers_are_not_compared(rest: str) -> None:
     with pytest.raises(Refused, match="HAVING compares a text"):

@@ -59,6 +59,10 @@ SAMPLES: dict[str, tuple[Any, ...]] = {
     "sorted_by_computed": ("n / 2", ["sex", "n"]),
     "argument_wrong": ("ROUND", "whole numbers"),
     "keys_endless": ("LEFT(…)",),
+    "category_unbounded": ("MAX(smoker)", "smoker", [0, 1]),
+    "made_texts_endless": ("LEFT(…)", "zip"),
+    "name_of_a_column": ("month",),
+    "number_and_truth": ("smoker", "true", 1),
     "category_not_list": ("yes",),
     "folder_missing": ("ledgers/people.ledger",),
     "not_a_date": ("'yesterday'",),
@@ -101,6 +105,7 @@ WORDINGS = {
     for module in (of_questions, of_answers, of_declarations, of_the_ledger)
     for name, function in vars(module).items()
     if inspect.isfunction(function) and function.__module__ == module.__name__
+    if get_type_hints(function)["return"] is not str  # what is said beside an answer, and is no error
 }
 
 

@@ -262,6 +262,16 @@ def test_what_is_no_date_is_refused(lower: Any) -> None:
 
 
 @pytest.mark.parametrize(
+    ("bounds", "cure"),
+    [((3, 3), "leave out the column"), ((4, 3), "Swap or widen"), ((3, None), "Give both bounds, or none")],
+)
+def test_wrong_bounds_come_with_a_cure(bounds: Any, cure: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        Int(*bounds)
+    assert cure in refused.value.hint
+
+
+@pytest.mark.parametrize(
     "bounds", [("2020-01-01", None), (None, "2020-01-01"), ("2020-01-02", "2020-01-01"), ("2020-01-01",) * 2]
 )
 def test_dates_have_both_bounds_in_order_or_none(bounds: Any) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from sfumato.errors import DataUnreadable, UsageError
 from sfumato.schema.columns import Category, Date, Float, Identifier, Int, Text
-from sfumato.schema.draft import KNOWN_BOUNDS, draft_policy
+from sfumato.schema.draft import KNOWN_BOUNDS, Look, draft_policy, who_is_protected, worth_a_look
 from sfumato.schema.policy import Policy, load_policy
 from sfumato.schema.unit import Person, Row
 
@@ -219,3 +219,45 @@ def test_without_an_id_each_row_is_somebody_else() -> None:
     content = tomllib.loads(draft_policy("x.csv", "x", {"age": "INTEGER", "weight": "FLOAT"}))
     assert content["unit"] == {"kind": "row"}
     assert content["columns"]["weight"] == {"type": "float", "lower": 0, "upper": 300}
+
+
+def test_booleans_are_categories_of_two_values(tmp_path: Path) -> None:
+    columns = {"smoker": "BOOLEAN", "died": "BIGINT", "consent": "VARCHAR", "city": "VARCHAR", "age": "BIGINT"}
+    looks: dict[str, Look] = {"died": ("0", "1"), "consent": ("No", "Yes")}
+    found = load(tmp_path, draft_policy("x.csv", "x", columns, looks=looks)).schema.columns
+    assert found["smoker"] == Category([True, False])
+    assert found["died"] == Category([0, 1])
+    assert found["consent"] == Category(["No", "Yes"])
+    assert (found["city"], found["age"]) == (Text(), Int(0, 120))
+
+
+def test_numbers_with_decimal_commas_are_texts_and_the_draft_says_what_to_do(tmp_path: Path) -> None:
+    drafted = draft_policy("x.csv", "x", {"price": "VARCHAR", "city": "VARCHAR"}, looks={"price": "decimal commas"})
+    assert load(tmp_path, drafted).schema.columns["price"] == Text()
+    assert [line.split()[0] for line in drafted.splitlines() if "12.5 for 12,5" in line] == ["price"]
+
+
+def test_ids_of_all_kinds_are_identifiers_and_their_cells_are_not_looked_at() -> None:
+    columns = {"transaction_id": "BIGINT", "CustomerID": "VARCHAR", "ИНН": "BIGINT", "amount": "DOUBLE", "paid": "INT"}
+    content = tomllib.loads(draft_policy("x.csv", "x", columns))
+    assert content["unit"]["id"] == "CustomerID"
+    assert [name for name, one in content["columns"].items() if one["type"] == "identifier"] == [
+        "transaction_id",
+        "ИНН",
+    ]
+    assert worth_a_look(columns) == ["paid"]
+
+
+@pytest.mark.parametrize(
+    ("columns", "says"),
+    [
+        ("PatientId visit_id", ('"PatientId"', "that of a person's id", "visit_id")),
+        ("паспорт", ('"паспорт"', "document")),
+        ("customer", ('"customer"', "that of a person.")),
+        ("id", ('"id"', "if that is not a person's")),
+        ("visit_id", ('"visit_id"', "if this one is an event's")),
+        ("age", ("every row by itself", "may have several rows", "[unit]")),
+    ],
+)
+def test_a_draft_says_who_is_protected_and_why(columns: str, says: tuple[str, ...]) -> None:
+    assert all(part in who_is_protected(columns.split()) for part in says)

@@ -135,6 +135,8 @@ def test_what_cannot_be_certified_is_not_drawn(open_crowd: Open) -> None:
         envelope.ask_all([], round_=0)
     with pytest.raises(UsageError):
         envelope.ask(plan(session), round_=-1)
+    with pytest.raises(UsageError, match="number of its round"):
+        envelope.ask(plan(session), round_=10**5000)
     assert kinds(session) == ["open", "charge"]
 
 

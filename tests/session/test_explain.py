@@ -76,7 +76,8 @@ def test_it_reads_as_text_and_as_json(blind: sf.Session) -> None:
         *("question", "unit", "groups", "keys", "cost", "price", "refused", "steps", "expected_error"),
         *("confidence", "notes", "cheaper", "without_delta", "sql", "digest"),
     ]
-    assert said["sql"] in text
+    assert said["sql"] not in text
+    assert explanation.as_text(sql=True).endswith(f"SQL:\n{said['sql']}")
 
 
 def test_it_says_what_a_budget_without_delta_would_do(open_crowd: Open) -> None:

@@ -89,6 +89,16 @@ def test_so_many_more_questions_are_granted_and_not_one_more(open_crowd: Open, d
     assert promised > 3 / spend or not delta
 
 
+def test_a_session_and_its_budget_show_themselves(open_crowd: Open) -> None:
+    session = open_crowd(budget=sf.Budget(3, 1e-6), analyst="ada")
+    told = "protects='person (user_id: at most 2 rows in 2 groups)'"
+    assert repr(session) == f"Session(table='people', analyst='ada', {told})"
+    session.ask("SELECT COUNT(*) AS n FROM people", spend=0.5)
+    shown = session.budget._repr_html_()
+    for cell in ("limit", "spent", "left", "left for keys", ">3<", ">0.5<", ">1e-06<"):
+        assert cell in shown
+
+
 def test_an_analysts_own_limit_counts(open_crowd: Open) -> None:
     session = open_crowd(analyst="press")
     session._ledger.limit_analyst("press", sf.Budget(1).epsilon)

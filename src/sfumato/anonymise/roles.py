@@ -1,6 +1,5 @@
 """Which column plays which part: checked when the caller says, suggested when nobody has."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,18 +9,14 @@ import pyarrow.compute as pc
 
 from sfumato.anonymise.columns import plain
 from sfumato.anonymise.tables import named, one_or_more, read_table
-from sfumato.anonymise.wordings import listed_twice, no_quasi, role_unknown, two_roles
+from sfumato.anonymise.wordings import listed_twice, no_quasi, role_unknown, speaks_of, two_roles
+from sfumato.schema.column_names import naming, words_of
 from sfumato.schema.roles import ROLES
 
 # A column whose values are nearly all different names people; one with few values and no telling name does not.
 NEARLY_UNIQUE = 0.95
 FEW_ROWS = 20
 _WORDS = {
-    "identifier": (
-        "id uuid guid name surname firstname lastname fullname email mail phone telephone mobile fax ssn passport "
-        "address street iban account card license licence plate ip mac url login username user patient customer "
-        "imei insurance taxid mrn"
-    ),
     "quasi-identifier": (
         "age birth birthday birthdate dob born sex gender zip zipcode postcode postal plz city town county state "
         "region district country nationality native race ethnicity ethnic religion education degree school marital "
@@ -82,11 +77,13 @@ def _suggested(table: pa.Table, name: str, given: str | None) -> Suggestion:
 
 
 def _guess(name: str, kind: pa.DataType, filled: int, distinct: int, share: float) -> tuple[str, str]:
-    words = [word for word in re.split(r"[\W_]+", re.sub(r"([a-z])([A-Z])", r"\1 \2", name).casefold()) if word]
-    for role in ("identifier", "sensitive", "quasi-identifier"):
+    if (said := naming(name)) is not None:
+        return "identifier", speaks_of(said)
+    words = words_of(name)
+    for role in ("sensitive", "quasi-identifier"):
         for word in words:
             if word in WORDS[role]:
-                return role, f'its name speaks of "{word}"'
+                return role, speaks_of(word)
     if pa.types.is_temporal(kind):
         return "quasi-identifier", "it holds dates"
     real = pa.types.is_floating(kind) or pa.types.is_decimal(kind)

@@ -247,3 +247,7 @@ def nothing_to_compare() -> UsageError:
 def role_unknown(column: str, role: str, known: Iterable[str]) -> UsageError:
     known = list(known)
     return UsageError(f'"{column}" cannot be {role!r}.{did_you_mean(role, known)}', f"A role is {quoted(known)}.")
+
+
+def speaks_of(word: str) -> str:
+    return f'its name speaks of "{word}"'

@@ -1,6 +1,6 @@
 """From a release to an answer people can read: columns, error bars, what it cost. Post-processing only."""
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
 from pathlib import Path
@@ -29,6 +29,8 @@ from sfumato.query.ordering import After
 from sfumato.query.rewrite import Clipping, KeyColumn, OutputColumn, QuantileColumn
 from sfumato.schema.columns import Int
 from sfumato.visible import visible
+
+MOST_IN_REPR = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +92,14 @@ class Answer:
     _clipped: Clipped | None = field(repr=False)
 
     def __repr__(self) -> str:
-        """Signs that nobody sees are spelt out: keys are whatever people wrote."""
-        names = [*(one.name for one in fields(self) if one.repr), "notes", "spent", "left"]
-        return visible(f"Answer({', '.join(f'{name}={getattr(self, name)!r}' for name in names)})")
+        """The first rows and what they cost; all else is in `print(answer)` and its properties.
+
+        Signs that nobody sees are spelt out: keys are whatever people wrote.
+        """
+        rows = ", ".join(repr(row) for row in self.rows[:MOST_IN_REPR])
+        more = len(self.rows) - MOST_IN_REPR
+        shown = f"[{rows}, … {more:,} more]" if more > 0 else f"[{rows}]"
+        return visible(f"Answer(question={self.question!r}, rows={shown}, cost={self.cost!r}, receipt={self.receipt})")
 
     @property
     def notes(self) -> tuple[str, ...]:

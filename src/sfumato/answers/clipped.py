@@ -11,6 +11,7 @@ from typing import Any
 
 from sfumato.answers.columns import CONFIDENCE, Interval, Intervals, Noises, interval_of
 from sfumato.answers.notes import named, shown
+from sfumato.errors import so_many
 from sfumato.kernel.certify import Certified
 from sfumato.kernel.mechanisms.additive import Additive
 from sfumato.kernel.mechanisms.protocol import Mechanism, Released
@@ -83,7 +84,7 @@ class Clipped:
             group = ", ".join(str(row[key]) for key in keys)
             said += [f"{group}: {part}" if group else part for part in self._parts(released)]
         if len(rows) > MOST_NOTES:
-            said.append(f"So too in {len(rows) - MOST_NOTES} more groups.")
+            said.append(f"So too in {so_many(len(rows) - MOST_NOTES, 'more group')}.")
         return *said, *self._supposed(columns)
 
     def _parts(self, released: tuple[Released, ...]) -> list[str]:

@@ -25,6 +25,13 @@ SMALL = 0.1  # below it two digits are shown, wherever they begin
 Rows = tuple[list[str], list[dict[str, Any]]]
 
 
+class KeyNumber(int):
+    """A whole number that names a group, like a year or a code: shown as it is written, 1984 and not 1,984."""
+
+    def __format__(self, how: str) -> str:
+        return str(int(self))
+
+
 @dataclass(frozen=True, slots=True)
 class Listed:
     """The bins or points of a column as rows, and how many more there are."""
@@ -63,19 +70,26 @@ def beside(answer: "Answer", parts: Mapping[str, Callable[[Any, Any], Any]], con
 def readable(answer: "Answer", confidence: float) -> Rows:
     """The rows with `±` beside each number, lists drawn as small bars, and a dash for nothing."""
     columns, rows = beside(answer, {"±": margin}, confidence)
-    return columns, [
-        {
-            name: NONE if cell is None or cell == [] else blocks(cell) if isinstance(cell, list) else cell
-            for name, cell in row.items()
-        }
-        for row in rows
-    ]
+    keys = _keys(answer)
+    return columns, [{name: _key(cell) if name in keys else _drawn(cell) for name, cell in row.items()} for row in rows]
+
+
+def _keys(answer: "Answer") -> list[str]:
+    return [name for name in answer.columns if name not in answer.measured]
+
+
+def _key(value: Any) -> Any:
+    return KeyNumber(value) if type(value) is int else value
+
+
+def _drawn(cell: Any) -> Any:
+    return NONE if cell is None or cell == [] else blocks(cell) if isinstance(cell, list) else cell
 
 
 def listed(answer: "Answer", confidence: float, most: int) -> list[Listed]:
     """Under each column of lists its bins or points as rows of their own, with ±; and how many are left out."""
     found = []
-    keys = [name for name in answer.columns if name not in answer.measured]
+    keys = _keys(answer)
     for column in answer.measured:
         cells = [row[column] for row in answer.rows]
         if not any(isinstance(cell, list) and cell for cell in cells):
@@ -85,7 +99,7 @@ def listed(answer: "Answer", confidence: float, most: int) -> list[Listed]:
         for name in ("range" if what == "count" else "up to", what, "±"):
             columns.append(_unused(name, columns))
         rows = [
-            [*(row[key] for key in keys), _place(part), part[what], margin(pair, part[what])]
+            [*(_key(row[key]) for key in keys), _place(part), part[what], margin(pair, part[what])]
             for row, intervals in zip(answer.rows, answer.interval(confidence), strict=True)
             for part, pair in zip(row[column], intervals[column] or [None] * len(row[column]), strict=True)
         ]
@@ -247,7 +261,7 @@ def as_page(answer: "Answer", confidence: float) -> str:
 
 
 def _takeaway(answer: "Answer", column: str, confidence: float) -> str:
-    keys = [name for name in answer.columns if name not in answer.measured]
+    keys = _keys(answer)
     what = f"{column} by {', '.join(keys)}" if keys else column
     return f"{what}; noise stays inside the error bars in {100 * confidence:g} of 100 cases"
 
@@ -268,7 +282,7 @@ def _bins(answer: "Answer", confidence: float, most: int) -> list[Block]:
 
 
 def _cell(value: Any) -> str | int:
-    return value if type(value) is int else _shown(value)
+    return value if isinstance(value, int) and not isinstance(value, bool) else _shown(value)
 
 
 def _shown(value: Any) -> str:

@@ -109,6 +109,10 @@ class Explanation:
         }
 
     def __str__(self) -> str:
+        return self.as_text()
+
+    def as_text(self, *, sql: bool = False) -> str:
+        """For people; the SQL that would run is often longer than all else together."""
         lines = [f"Question: {self.question}", f"Protects: one {self.unit}", f"Costs:    {self.cost}"]
         lines += [f"          {price_in_words(self.cost)}"]
         lines += [f"Refused:  {self.refused}"] if self.refused else []
@@ -132,7 +136,9 @@ class Explanation:
                 lines += [f"    with delta = 0 in the policy: ±{self.without_delta[name]:.6g}, and fewer questions fit"]
         lines += ["Cheaper:", *(f"  {offer}" for offer in self.cheaper)] if self.cheaper else []
         lines += ["Not covered by error bars:", *(f"  {note}" for note in self.notes)] if self.notes else []
-        return visible_lines("\n".join([*lines, "SQL:", self.sql]))
+        elsewhere = f"SQL:      {len(self.sql):,} characters, shown by --sql; in Python it is explanation.sql."
+        lines += ["SQL:", self.sql] if sql else [elsewhere]
+        return visible_lines("\n".join(lines))
 
     def _repr_html_(self) -> str:
         return f"<pre>{escape(str(self))}</pre>"

@@ -10,6 +10,7 @@ from fractions import Fraction
 from math import log, sqrt
 from typing import Any
 
+from sfumato.errors import so_many
 from sfumato.kernel.certify import Certified
 from sfumato.kernel.mechanisms.additive import DiscreteLaplace, Law
 from sfumato.kernel.mechanisms.found_bounds import BoundedSum
@@ -119,6 +120,11 @@ def in_units(steps: Fraction | int, cells: Magnitudes) -> float:
     return round(value) if cells.exponent >= 0 else float(value)
 
 
+def rough(number: float) -> str:
+    """Three digits, without an exponent where people would have to read one."""
+    return f"{float(f'{number:.3g}'):,.15g}"
+
+
 def found_bounds(
     certified: Certified,
     columns: Sequence[OutputColumn],
@@ -149,7 +155,7 @@ def in_every_group(
             group = "".join(f", {row[key]}" for key in keys)
             notes.append(f"{column.name}{group}: {words(column, mechanism, numbers[column.measure], percent)}")
         if len(rows) > MOST_NOTES:
-            notes.append(f"{column.name}: so too in {len(rows) - MOST_NOTES} more groups.")
+            notes.append(f"{column.name}: so too in {so_many(len(rows) - MOST_NOTES, 'more group')}.")
     return tuple(notes)
 
 
@@ -162,7 +168,7 @@ def _words(column: FoundColumn, mechanism: Mechanism, numbers: Any, percent: flo
         f"no more than {side.most:,.0f} rows lie {where}" if side.matters else f"none {where}"
         for side, where in ((known.above, f"above {clamp}"), (known.below, f"below -{clamp}"))
     )
-    farther = f"{float(known.excess * known.clamp * cells.step):.3g}"
+    farther = rough(float(known.excess * known.clamp * cells.step))
     return (
         f"bounds -{clamp} to {clamp} were found privately with {percent:.3g} % of the spend; the error bar holds if "
         f"{beyond}, on average by no more than {farther}. Declared bounds are better."

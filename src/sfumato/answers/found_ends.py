@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.answers.cells import running_totals, share_intervals, shares
-from sfumato.answers.found_bounds import LOST, QUARTER_OF_AN_OCTAVE, SEEN, in_every_group
+from sfumato.answers.found_bounds import LOST, QUARTER_OF_AN_OCTAVE, SEEN, in_every_group, rough
 from sfumato.kernel.certify import Certified
 from sfumato.kernel.mechanisms.found_ends import HALF_SQUARE, MOST_AWAY, PLACES, FoundEnds
 from sfumato.kernel.mechanisms.protocol import Mechanism, Released
@@ -214,7 +214,7 @@ def _words(column: EndsColumn, mechanism: Mechanism, numbers: Any, percent: floa
     if isinstance(column, FoundSpreadColumn):
         beyond = " and ".join(
             f"no more than {side.most:,.0f} rows lie {where}, in root mean square by no more than "
-            f"{side.excess * side.reach:.3g}"
+            f"{rough(side.excess * side.reach)}"
             for side, where in ((known.above, "above"), (known.below, "below"))
         )
         return f"{found}the error bar holds if {beyond}. Declared bounds are better."

@@ -7,11 +7,12 @@ from math import ceil, floor
 
 from sfumato.accounting.belief import membership_advantage, posterior
 from sfumato.answers.cells import apart
+from sfumato.errors import so_many
 from sfumato.kernel.certify import Certified
 from sfumato.kernel.mechanisms.keys import KeySelection
 from sfumato.ledger.terms import Amount
-from sfumato.plan.expressions import Column, Expression
-from sfumato.plan.nodes import ListedKey, Plan, RangeKey
+from sfumato.plan.expressions import Call, Case, Column, Expression, Number
+from sfumato.plan.nodes import CountPeople, ListedKey, Plan, RangeKey
 from sfumato.plan.sources import Lookup, OnUnit, PerUnit, Rows, Source, one_row_each, unit_of
 from sfumato.plan.walk import columns_in
 from sfumato.query.clipping import Bounded, clamped_to
@@ -19,6 +20,7 @@ from sfumato.query.rewrite import Clipping, MeanColumn, ModeColumn, OutputColumn
 from sfumato.schema.unit import Person, UpTo
 
 EVEN = Fraction(1, 2)
+PARTS_OF_DATES = ("QUARTER", "MONTH", "WEEK", "DAY", "DAYOFWEEK", "ISODOW", "DAYOFYEAR")  # of every date within bounds
 
 
 def notes(certified: Certified, columns: tuple[OutputColumn, ...], clipping: Clipping | None = None) -> tuple[str, ...]:
@@ -31,7 +33,7 @@ def notes(certified: Certified, columns: tuple[OutputColumn, ...], clipping: Cli
     found: dict[Bounded, list[OutputColumn]] = {}
     for column in columns:
         clamped = clamped_to(column, aggregates)
-        if clamped is not None:
+        if clamped is not None and not _always_within(clamped[0]):
             found.setdefault(clamped, []).append(column)
     said = []
     for (value, lower, upper), users in found.items():
@@ -60,14 +62,23 @@ def notes(certified: Certified, columns: tuple[OutputColumn, ...], clipping: Cli
     said += _capped(plan, clipping)
     for key in plan.keys:
         name = named(getattr(key, fields(key)[0].name))
-        what = name if name.startswith("the expression") else f"a {name}"
         if isinstance(key, ListedKey):
-            said.append(f"Rows with {what} other than the {key.size:,} declared are in no group.")
+            said.append(f"Rows in which {name} is none of the {key.size:,} declared are in no group.")
         elif isinstance(key, RangeKey):
-            said.append(f"Rows with {what} outside {key.values[0]:,} to {key.values[-1]:,} are in no group.")
+            said.append(f"Rows in which {name} is outside {key.values[0]} to {key.values[-1]} are in no group.")
     if certified.selection is not None:
         said.append(_discovered(certified.selection))
     return tuple(said)
+
+
+def _always_within(value: Expression) -> bool:
+    """Whether its bounds follow from what is written, as of CASE WHEN … THEN 1 ELSE 0: they rest on no declaration."""
+    if isinstance(value, Case):
+        given = [then for _, then in value.branches] + ([] if value.otherwise is None else [value.otherwise])
+        return all(_always_within(each) for each in given)
+    if isinstance(value, Call) and value.name in PARTS_OF_DATES:
+        return True
+    return isinstance(value, Number)
 
 
 def _discovered(selection: KeySelection) -> str:
@@ -98,12 +109,14 @@ def _capped(plan: Plan, clipping: Clipping | None) -> list[str]:
     cut = [f"{part}{uncovered}" for part in dict.fromkeys(_parts(plan.table))]
     if isinstance(unit_of(plan.table, plan.unit), Person):
         caps = plan.asked_caps
-        within = f" in at most {_many(caps.groups, 'group')}" if plan.keys else ""
-        within += f", {caps.rows_per_group:,} in each" if caps.rows_per_group < caps.rows else ""
+        within = [f"in at most {so_many(caps.groups, 'group')}"] if plan.keys else []
+        if not all(isinstance(measure.aggregate, CountPeople) for measure in plan.measures):  # who has a row is counted
+            within.insert(0, f"with at most {so_many(caps.rows, 'row')}")
+            within[-1] += f", {caps.rows_per_group:,} in each" if caps.rows_per_group < caps.rows else ""
         rest = uncovered if clipping is None else "."
-        cut.append(f"A person counts with at most {_many(caps.rows, 'row')}{within}{rest}")
+        cut += [f"A person counts {' '.join(within)}{rest}"] if within else []
     if isinstance(plan.unit, UpTo):
-        many = _many(plan.unit.rows, "row")
+        many = so_many(plan.unit.rows, "row")
         cut.append(f"Everybody is protected if nobody has more than {many}; of somebody with more nothing is cut off.")
     return cut
 
@@ -115,12 +128,12 @@ def _parts(source: Source) -> Iterator[str]:
         case PerUnit(source=inner, columns=columns, rows=rows):
             yield from _parts(inner)
             if any(column.how in ("count", "sum") for column in columns):
-                yield f"A person's COUNT and SUM in a sub-query are those of at most {_many(rows, 'row')}"
+                yield f"A person's COUNT and SUM in a sub-query are those of at most {so_many(rows, 'row')}"
         case OnUnit(left=left, right=right, left_rows=left_rows, right_rows=right_rows):
             yield from _parts(left)
             yield from _parts(right)
             if not one_row_each(left) and not one_row_each(right):
-                yield f"Of a person a join pairs at most {_many(left_rows, 'row')} with {_many(right_rows, 'row')}"
+                yield f"Of a person a join pairs at most {so_many(left_rows, 'row')} with {so_many(right_rows, 'row')}"
         case _:
             pass
 
@@ -150,10 +163,6 @@ def named(value: Expression) -> str:
 
 def shown(end: Fraction) -> str:
     return f"{float(end):,.10g}"
-
-
-def _many(count: int, what: str) -> str:
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
 def _up(share: float) -> str:

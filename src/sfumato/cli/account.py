@@ -11,7 +11,7 @@ from sfumato import accounting
 from sfumato.accounting.wordings import times_before_mechanism, times_not_whole
 from sfumato.cli.format import Format, Usual
 from sfumato.cli.output import as_csv, as_json, as_table, number, working, write
-from sfumato.cli.writable import ready
+from sfumato.cli.writable import ToFile, ready
 
 ARGUMENTS = "sfumato.arguments"
 
@@ -51,7 +51,7 @@ def account(
         bool, typer.Option("--unproved", help="In the plot, let the simplified formula go on where it is not proved.")
     ] = False,
     format: Annotated[Usual, typer.Option(help="How to print.")] = Format.table,
-    output: Annotated[Path | None, typer.Option(help="Write to this file instead of the screen.")] = None,
+    output: ToFile = None,
 ) -> None:
     """Composition bounds side by side: what several mechanisms cost together. Mechanisms may be repeated and mixed.
 

@@ -11,6 +11,7 @@ from sfumato.cli.anonymise_output import listed, pairs, parts, show
 from sfumato.cli.format import Format, Usual
 from sfumato.cli.output import number, print_rows, working
 from sfumato.cli.progress import progress
+from sfumato.cli.writable import ToFile
 from sfumato.errors import file_unreadable
 from sfumato.schema.policy import load_policy
 
@@ -238,7 +239,7 @@ def classify(
     table: Source,
     policy: Policy = None,
     format: Printed = Format.table,
-    output: Annotated[Path | None, typer.Option(help="Write to this file instead of the screen.")] = None,
+    output: ToFile = None,
 ) -> None:
     """Suggest which columns are identifiers, quasi-identifiers, sensitive or other. This looks at the values."""
     roles = {} if policy is None else load_policy(policy).roles

@@ -12,7 +12,7 @@ from sfumato.answers.display import MOST_LISTED, beside, ends, listed, long, rea
 from sfumato.cli.format import Format, WithPage
 from sfumato.cli.output import as_csv, as_json, as_table, working, write
 from sfumato.cli.spending import Clipped, MaxGroups, MaxRows, MaxRowsPerGroup, settled
-from sfumato.cli.writable import ready
+from sfumato.cli.writable import ToFile, ready
 from sfumato.plots.style import plotly
 from sfumato.protected import open_policy
 from sfumato.query.capping import CapsGiven
@@ -43,7 +43,7 @@ def ask(
     format: Annotated[WithPage, typer.Option(help="How to print the answer; html is one page with plots.")] = (
         Format.table
     ),
-    output: Annotated[Path | None, typer.Option(help="Write to this file instead of the screen.")] = None,
+    output: ToFile = None,
     script: Annotated[Path | None, typer.Option(help="Also write the Python that repeats the question.")] = None,
 ) -> None:
     """Ask a question, pay for it, get an answer with error bars."""

@@ -12,7 +12,7 @@ from sfumato.attacks.wordings import attack_missing
 from sfumato.cli.format import Format, WithPage
 from sfumato.cli.output import as_csv, as_json, as_table, number, split, write
 from sfumato.cli.progress import progress
-from sfumato.cli.writable import ready
+from sfumato.cli.writable import ToFile, ready
 from sfumato.tables.reading import read_file
 
 EVERY = "all"
@@ -39,7 +39,7 @@ def attack(
     seed: Annotated[int, typer.Option(min=0, help="Seed of the generated data.")] = 0,
     plot: Annotated[Path | None, typer.Option(help="Draw it into this .html, .png or .svg file.")] = None,
     format: Annotated[WithPage, typer.Option(help="How to print.")] = Format.table,
-    output: Annotated[Path | None, typer.Option(help="Write to this file instead of the screen.")] = None,
+    output: ToFile = None,
 ) -> None:
     """Run an attack on the bare table, on an older protection and through differential privacy, side by side.
 

@@ -1,7 +1,6 @@
 """sfumato audit: attack every mechanism and every aggregate, and say what the attacks prove."""
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -12,7 +11,7 @@ from sfumato.audit.findings import Finding
 from sfumato.audit.runs import tasks, twin_tasks
 from sfumato.cli.format import Format, Usual
 from sfumato.cli.output import as_csv, as_json, as_table, write
-from sfumato.cli.writable import ready
+from sfumato.cli.writable import ToFile, ready
 from sfumato.errors import UsageError
 
 app = typer.Typer(add_completion=False)
@@ -27,7 +26,7 @@ def audit(
     ] = False,
     only: Annotated[str, typer.Option(help="Only audits whose name contains this text.", metavar="TEXT")] = "",
     format: Annotated[Usual, typer.Option(help="How to print.")] = Format.table,
-    output: Annotated[Path | None, typer.Option(help="Write to this file instead of the screen.")] = None,
+    output: ToFile = None,
 ) -> None:
     """Attack every mechanism and every aggregate of Sfumato, with fresh randomness; takes about two minutes.
 

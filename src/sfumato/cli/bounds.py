@@ -8,7 +8,7 @@ import typer
 from sfumato.answers.clipping_scan import Scan
 from sfumato.cli.format import Format, Usual
 from sfumato.cli.output import as_csv, as_json, as_table, number, working, write
-from sfumato.cli.writable import ready
+from sfumato.cli.writable import ToFile, ready
 from sfumato.protected import open_policy
 from sfumato.session import DEFAULT_ANALYST
 
@@ -27,7 +27,7 @@ def bounds(
     plot: Annotated[Path | None, typer.Option(help="Draw the curve into this .html, .png or .svg file.")] = None,
     analyst: Annotated[str, typer.Option(help="Who is asking.")] = DEFAULT_ANALYST,
     format: Annotated[Usual, typer.Option(help="How to print.")] = Format.table,
-    output: Annotated[Path | None, typer.Option(help="Write to this file instead of the screen.")] = None,
+    output: ToFile = None,
 ) -> None:
     """The sum of a column, clipped at every bound from 0 on, and the bound to declare. One release pays for all.
 

@@ -7,6 +7,7 @@ import typer
 
 from sfumato.cli.format import Format, Usual
 from sfumato.cli.output import as_csv, as_json, as_table, number, write
+from sfumato.cli.writable import ToFile
 from sfumato.ledger.terms import rounded_down
 from sfumato.protected import Protected
 from sfumato.session import DEFAULT_ANALYST
@@ -20,7 +21,7 @@ def budget(
     analyst: Annotated[str, typer.Option(help="Whose budget.")] = DEFAULT_ANALYST,
     spend: Annotated[str | None, typer.Option(help="How many more questions at this spend fit; else the last.")] = None,
     format: Annotated[Usual, typer.Option(help="How to print.")] = Format.table,
-    output: Annotated[Path | None, typer.Option(help="Write to this file instead of the screen.")] = None,
+    output: ToFile = None,
 ) -> None:
     """Show the limit, what is spent in all, and the largest spend that would still be granted."""
     with Protected.open(policy) as owned:

@@ -7,7 +7,7 @@ import typer
 
 from sfumato.cli.format import Format, WithoutRows
 from sfumato.cli.output import as_json, write
-from sfumato.cli.writable import ready
+from sfumato.cli.writable import ToFile, ready
 from sfumato.learn import load
 from sfumato.plots.style import plotly
 
@@ -20,7 +20,7 @@ def card(
     html: Annotated[Path | None, typer.Option(help="Write the card to this HTML file.")] = None,
     sql: Annotated[str | None, typer.Option(help="Print the model as SQL about this table instead.")] = None,
     format: Annotated[WithoutRows, typer.Option(help="How to print.")] = Format.table,
-    output: Annotated[Path | None, typer.Option(help="Write to this file instead of the screen.")] = None,
+    output: ToFile = None,
 ) -> None:
     """Show what a model was learnt from, what it protects and how sure it is; or the model as SQL."""
     ready(output, html)

@@ -10,7 +10,7 @@ from sfumato.attacks.comparison import compare as compared
 from sfumato.cli.format import Format, WithPageAndText
 from sfumato.cli.output import as_csv, as_json, as_table, number, split, write
 from sfumato.cli.progress import progress
-from sfumato.cli.writable import ready
+from sfumato.cli.writable import ToFile, ready
 from sfumato.tables.reading import read_file
 
 app = typer.Typer(add_completion=False)
@@ -32,7 +32,7 @@ def compare(
     k: Annotated[int, typer.Option(min=2, help="k of the k-anonymous release.")] = 5,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the generated data.")] = 0,
     format: Annotated[WithPageAndText, typer.Option(help="How to print.")] = Format.table,
-    output: Annotated[Path | None, typer.Option(help="Write to this file instead of the screen.")] = None,
+    output: ToFile = None,
 ) -> None:
     """Every method on the same table, the same questions and the same attacker, beside differential privacy.
 

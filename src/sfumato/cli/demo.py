@@ -10,7 +10,7 @@ import typer
 
 from sfumato.cli.format import Format, WithoutRows
 from sfumato.cli.output import as_json, write
-from sfumato.cli.tour import budget, model, phone, private, quartiles, release, totals, town, trustless
+from sfumato.cli.tour import budget, model, phone, private, quartiles, release, synthetic, totals, town, trustless
 from sfumato.cli.tour.files import Files, prepare
 from sfumato.cli.tour.report import report
 from sfumato.cli.tour.stage import GOOD, SOFT, Stage
@@ -34,7 +34,7 @@ def demo(
     fast: Annotated[bool, typer.Option("--fast", help="Without the moments to read.")] = False,
     format: Annotated[WithoutRows, typer.Option(help="A tour to watch, or its numbers.")] = Format.table,
 ) -> None:
-    """A tour on built-in data: a town, two attacks, the private answers, the budget, a model, a report."""
+    """A tour on built-in data: a town, two attacks, private answers, the budget, a model, synthetic rows, a report."""
     stage = Stage(fast=fast, silent=format is Format.json)
     files = prepare(output)
     found = _play(stage, files, rows=rows, seed=seed)
@@ -59,9 +59,10 @@ def _play(stage: Stage, files: Files, *, rows: int, seed: int) -> dict[str, Any]
         purchases = [*told.purchases, *answered.purchases]
         spent = budget.play(stage, files, differenced.pair, told.counts, purchases, older=older)
         learnt = model.play(stage, made, files)
+        drawn = synthetic.play(stage, made, files)
         collected = trustless.play(stage, made)
         traced = phone.play(stage, Path(folder))
-    stage.scene(10, "One page to keep")
+    stage.scene(11, "One page to keep")
     written: dict[str, Any] = {"path": str(files.report), "missing": ""}
     try:
         with stage.working("Drawing …"):
@@ -79,6 +80,7 @@ def _play(stage: Stage, files: Files, *, rows: int, seed: int) -> dict[str, Any]
         "answers": asdict(answered),
         "budget": asdict(spent),
         "model": asdict(learnt),
+        "synthetic": asdict(drawn),
         "local": asdict(collected),
         "geo": asdict(traced),
         "report": written,

@@ -12,6 +12,7 @@ from sfumato import accounting, noise
 from sfumato.accounting.wordings import figure_takes_one, figure_without_plot
 from sfumato.cli.format import Format, Usual
 from sfumato.cli.output import as_csv, as_json, as_table, number, working, write
+from sfumato.cli.writable import ToFile
 from sfumato.kernel.mechanisms.additive import DiscreteGaussian
 from sfumato.kernel.widths import error
 from sfumato.ledger.terms import Terms
@@ -58,7 +59,7 @@ def epsilon(
     answer: Annotated[str | None, typer.Option(help="An invented answer for worlds, densities and errors.")] = None,
     counts: Annotated[int, typer.Option(help="For counts: how many one person moves all at once.")] = 20,
     format: Annotated[Usual, typer.Option(help="How to print.")] = Format.table,
-    output: Annotated[Path | None, typer.Option(help="Write to this file instead of the screen.")] = None,
+    output: ToFile = None,
 ) -> None:
     """What this epsilon means, in words, numbers and a plot.
 

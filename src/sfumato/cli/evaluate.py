@@ -8,7 +8,7 @@ import typer
 from sfumato.answers.answer import check_confidence
 from sfumato.cli.format import Format, WithoutRows
 from sfumato.cli.output import as_json, number, working, write
-from sfumato.cli.writable import ready
+from sfumato.cli.writable import ToFile, ready
 from sfumato.learn import load
 from sfumato.plots.page import Figure, Section, page, write_page
 from sfumato.plots.style import plotly
@@ -28,7 +28,7 @@ def evaluate(
     fresh: Annotated[bool, typer.Option("--fresh", help="Pay again for an evaluation made before.")] = False,
     html: Annotated[Path | None, typer.Option(help="Draw the ROC curve with its band into this HTML file.")] = None,
     format: Annotated[WithoutRows, typer.Option(help="How to print.")] = Format.table,
-    output: Annotated[Path | None, typer.Option(help="Write to this file instead of the screen.")] = None,
+    output: ToFile = None,
 ) -> None:
     """How good a model is on private rows: a question of its own, with error bars.
 

@@ -9,6 +9,7 @@ from sfumato.answers.columns import CONFIDENCE
 from sfumato.cli.format import Format, Usual
 from sfumato.cli.output import as_csv, as_json, write
 from sfumato.cli.spending import Clipped, MaxGroups, MaxRows, MaxRowsPerGroup, settled
+from sfumato.cli.writable import ToFile
 from sfumato.protected import open_policy
 from sfumato.query.capping import CapsGiven
 from sfumato.session import DEFAULT_ANALYST
@@ -32,10 +33,11 @@ def explain(
     max_rows_per_group: MaxRowsPerGroup = None,
     clipped: Clipped = False,
     analyst: Annotated[str, typer.Option(help="Who is asking.")] = DEFAULT_ANALYST,
+    sql: Annotated[bool, typer.Option("--sql", help="Show the SQL that would run, too.")] = False,
     format: Annotated[Usual, typer.Option(help="How to print.")] = Format.table,
-    output: Annotated[Path | None, typer.Option(help="Write to this file instead of the screen.")] = None,
+    output: ToFile = None,
 ) -> None:
-    """Show plan, sensitivity, cost, expected error and SQL; touches neither data nor budget."""
+    """Show plan, sensitivity, cost and expected error, with --sql also the SQL; touches neither data nor budget."""
     caps = CapsGiven(max_rows=max_rows, max_groups=max_groups, max_rows_per_group=max_rows_per_group, clipped=clipped)
     with open_policy(policy, analyst=analyst) as session:
         amount, chosen = settled(
@@ -48,5 +50,5 @@ def explain(
         steps = explanation.to_dict()["steps"]
         text = as_csv(["measures", "sensitivity", "rule", "share"], steps)
     else:
-        text = f"{chosen}{explanation}\n"
+        text = f"{chosen}{explanation.as_text(sql=sql)}\n"
     write(text, output)

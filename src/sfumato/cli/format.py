@@ -1,6 +1,8 @@
 """How commands print: all formats there are, and which of them a command knows."""
 
+from collections.abc import Mapping
 from enum import StrEnum
+from types import MappingProxyType
 from typing import Literal
 
 
@@ -21,3 +23,15 @@ WithPage = Literal[Format.table, Format.json, Format.csv, Format.html]
 WithPageAndText = Literal[Format.table, Format.json, Format.csv, Format.html, Format.markdown]
 WithMap = Literal[Format.table, Format.json, Format.csv, Format.geojson]
 WithoutRows = Literal[Format.table, Format.json]
+
+# Endings of files that are formats: of any other file the usual one is written.
+BY_ENDING: Mapping[str, Format] = MappingProxyType(
+    {
+        ".json": Format.json,
+        ".csv": Format.csv,
+        ".html": Format.html,
+        ".htm": Format.html,
+        ".md": Format.markdown,
+        ".geojson": Format.geojson,
+    }
+)

@@ -22,7 +22,7 @@ from sfumato.cli.geo_output import (
     vectors_from,
 )
 from sfumato.cli.output import number, print_record, print_rows, working, write
-from sfumato.cli.writable import ready
+from sfumato.cli.writable import ToFile, ready
 from sfumato.geo.inputs import Reading
 from sfumato.geo.planar import level_of
 from sfumato.geo.wordings import not_a_position
@@ -47,7 +47,6 @@ Kind = Annotated[str | None, typer.Option("--input-format", help="csv, json, geo
 SkipBad = Annotated[bool, typer.Option("--skip-bad", help="Leave bad rows out and name them, instead of stopping.")]
 At = Annotated[str | None, typer.Option("--at", help="One position LAT,LON instead of a file.")]
 Plot = Annotated[Path | None, typer.Option(help="Draw it into this .html, .png or .svg file.")]
-Out = Annotated[Path | None, typer.Option(help="Write to this file instead of the screen.")]
 Shape = Annotated[WithMap, typer.Option("--format", help="How to print.")]
 Price = Annotated[str, typer.Option(help="The price of the tree.")]
 AreaBox = Annotated[str | None, typer.Option("--box", help="The public area SOUTH,WEST,NORTH,EAST; else the world.")]
@@ -69,7 +68,7 @@ def report(
     remap: Annotated[bool, typer.Option("--remap", help="With --places: the best guess if all are as likely.")] = False,
     plot: Plot = None,
     format: Shape = Format.table,
-    output: Out = None,
+    output: ToFile = None,
 ) -> None:
     """Replace positions by noisy reports, a batch at a time: within the radius odds change by e^level at most."""
     mechanism = price_of(level, radius, around)
@@ -102,7 +101,7 @@ def tree(
     skip_bad: SkipBad = False,
     plot: Plot = None,
     format: Shape = Format.table,
-    output: Out = None,
+    output: ToFile = None,
 ) -> None:
     """A private quadtree of points: its leaves, or the counts of boxes with error bars; --plot draws the heat map."""
     ready(output, plot=plot)
@@ -144,7 +143,7 @@ def compare(
     prior: Annotated[list[str] | None, typer.Option(help="uniform or town; repeat it.")] = None,
     plot: Plot = None,
     format: Annotated[Usual, typer.Option(help="How to print.")] = Format.table,
-    output: Out = None,
+    output: ToFile = None,
 ) -> None:
     """Planar noise beside cloaking and bounded obfuscation: expected distance, the best attacker's error, the level."""
     with working("Computing …"):

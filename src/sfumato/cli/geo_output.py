@@ -12,7 +12,7 @@ from sfumato import geo
 from sfumato.cli.format import Format, WithMap
 from sfumato.cli.output import as_table, number
 from sfumato.cli.progress import counting
-from sfumato.errors import UsageError, file_missing
+from sfumato.errors import UsageError, file_missing, so_many
 from sfumato.geo.earth import Floats
 from sfumato.geo.inputs import Reading
 from sfumato.geo.planar import Planar, level_of
@@ -111,7 +111,7 @@ class Sink:
         told = self._mechanism
         more = f" The first {len(self._head)} are shown; --format csv prints all." if self._count > SHOWN else ""
         return (
-            f"{self._count:,} reports.{more} Each costs level {float(told.level):.4g} within "
+            f"{so_many(self._count, 'report')}.{more} Each costs level {float(told.level):.4g} within "
             f"{float(told.radius_m):g} m; "
             f"95 % are within {told.error_m():,.0f} m of the truth. Reports of one person add up."
         )

@@ -10,6 +10,7 @@ import typer
 
 from sfumato.cli.format import Format, Usual
 from sfumato.cli.output import as_csv, as_json, as_table, print_rows, write
+from sfumato.cli.writable import ToFile
 from sfumato.ledger.history import Drawn
 from sfumato.protected import Protected
 
@@ -21,7 +22,7 @@ def history(
     policy: Annotated[Path, typer.Argument(help="The policy file, e.g. people.toml.")],
     draws: Annotated[bool, typer.Option("--draws", help="List what was drawn for learners' charges instead.")] = False,
     format: Annotated[Usual, typer.Option(help="How to print.")] = Format.table,
-    output: Annotated[Path | None, typer.Option(help="Write to this file instead of the screen.")] = None,
+    output: ToFile = None,
 ) -> None:
     """List every charge of every analyst, oldest first; for the owner."""
     with Protected.open(policy) as owned:
@@ -70,8 +71,14 @@ def _purpose(text: str) -> str:
         return text
     if not isinstance(said, dict):
         return text
-    what = [f"{verb} {said[key]}" for verb, key in (("learn", "learner"), ("evaluate", "evaluate")) if key in said]
-    return f"{what[0]}: {said['target']}" if what and "target" in said else text
+    what = [
+        f"{verb} {said[key]}"
+        for verb, key in (("learn", "learner"), ("evaluate", "evaluate"), ("compare", "compare"))
+        if key in said
+    ]
+    if not what or "target" not in said:
+        return text
+    return f"{what[0]}: {said['target']}" if said["target"] else what[0]
 
 
 def _counted(mechanisms: list[str]) -> str:

@@ -1,4 +1,4 @@
-"""sfumato labs list | start | build: laboratory work for students, editions for teachers."""
+"""sfumato labs list | start | build | abreast: laboratory work for students, editions for teachers."""
 
 from enum import StrEnum
 from pathlib import Path
@@ -11,11 +11,14 @@ from sfumato.cli.format import Format, Usual, WithoutRows
 from sfumato.cli.output import print_record, print_rows, split
 from sfumato.cli.progress import progress
 from sfumato.errors import not_whole
+from sfumato.labs.abreast import record as record_abreast
+from sfumato.labs.abreast import stale, stale_strings
 from sfumato.labs.build.edition import Edition
 from sfumato.labs.build.files import KINDS, notebook_name, write_student_folder
 from sfumato.labs.build.plan import Job, build, kinds_of, workers_here
-from sfumato.labs.languages import COMPLETE
+from sfumato.labs.languages import COMPLETE, language
 from sfumato.labs.source import Lab, load, named, numbers_of_labs
+from sfumato.labs.words import text
 
 app = typer.Typer(
     add_completion=False,
@@ -23,7 +26,7 @@ app = typer.Typer(
     help="Laboratory work: notebooks that check themselves, hand-outs, a whole course.",
 )
 
-Language = Annotated[str, typer.Option(help="The language, e.g. en or ru.")]
+Language = Annotated[str, typer.Option(help="The language: en, ru, vi or zh.")]
 
 
 class For(StrEnum):
@@ -71,7 +74,8 @@ def start(
     folder = output or Path(f"lab{chosen.number:02}-variant{variant}-{lang}")
     written = write_student_folder(edition, folder, ("html",) if hand_out else ())
     opened = f"jupyter lab {folder / notebook_name(edition)}"
-    said = f"{edition.title}: {', '.join(path.name for path in written)} are in {folder}.\nOpen it: {opened}"
+    files = language(lang).comma.join(path.name for path in written)
+    said = text("shell.started", lang, title=edition.title, files=files, folder=str(folder), command=opened)
     record = {
         "lab": chosen.number,
         "variant": variant,
@@ -87,9 +91,12 @@ def start(
 def build_editions(
     lab: Annotated[str, typer.Option(help="Numbers of labs, e.g. 1,2; all if left out.")] = "",
     variant: Annotated[str, typer.Option(help="Numbers of variants, e.g. 3 or 1,2; all if left out.")] = "",
-    lang: Annotated[str, typer.Option(help="Languages, e.g. en,ru.")] = ",".join(COMPLETE),
+    lang: Annotated[str, typer.Option(help="Languages, e.g. en,ru; all four if left out.")] = ",".join(COMPLETE),
     edition: Annotated[For, typer.Option(help="For whom.")] = For.both,
     kinds: Annotated[str, typer.Option(help="Kinds of files.")] = ",".join(KINDS),
+    sheets: Annotated[
+        bool, typer.Option("--sheets", help="With a picture of all printed pages of each edition.")
+    ] = False,
     output: Annotated[Path, typer.Option(help="The folder to make.")] = Path("labs"),
     jobs: Annotated[int | None, typer.Option(min=1, help="How many run side by side; one a core if left out.")] = None,
     format: Annotated[WithoutRows, typer.Option(help="How to print.")] = Format.table,
@@ -102,7 +109,7 @@ def build_editions(
     wanted = kinds_of(split(kinds))
     editions = {For.student: (False,), For.teacher: (True,), For.both: (True, False)}[edition]
     planned = [
-        Job(each.folder, number, each.words(code).lang, editions, wanted, output)
+        Job(each.folder, number, each.words(code).lang, editions, wanted, output, sheets)
         for each in labs
         for number in _variants(each, variant)
         for code in split(lang)
@@ -111,8 +118,33 @@ def build_editions(
         written = build(
             planned, output, jobs or workers_here(), lambda count, now: done(count / len(planned), f"Built {now}")
         )
-    record = {"folder": str(output), "editions": len(planned) * len(editions), "files": len(written)}
-    print_record(record, f"{record['editions']} editions, {len(written)} files in {output}.", format)
+    behind = [said for each in labs for said in stale(each)]
+    record = {
+        "folder": str(output),
+        "editions": len(planned) * len(editions),
+        "files": len(written),
+        "behind": behind,
+    }
+    said = "\n".join([f"{record['editions']} editions, {len(written)} files in {output}.", *behind])
+    print_record(record, said, format)
+
+
+@app.command("abreast")
+def abreast_command(
+    record: Annotated[
+        bool, typer.Option("--record", help="Write down that the languages say the same now, as abreast.toml.")
+    ] = False,
+    format: Annotated[WithoutRows, typer.Option(help="How to print.")] = Format.table,
+) -> None:
+    """Say which pieces of a lab changed in one language and not in the others since they were last abreast."""
+    labs = [load(number) for number in numbers_of_labs()]
+    if record:
+        record_abreast(labs)
+    behind = [*stale_strings(), *(said for lab in labs for said in stale(lab))]
+    said = f"{len(behind)} pieces are not abreast." if behind else "All languages are abreast."
+    print_record({"behind": behind}, "\n".join([*behind, said]), format)
+    if behind:
+        raise typer.Exit(1)
 
 
 def _variants(lab: Lab, written: str) -> list[int]:
@@ -126,9 +158,6 @@ def _whole(word: str) -> int:
     if not word.isdecimal():
         raise not_whole("variant", f'"{word}"')
     return int(word)
-
-
-labs_course.register(app)
 
 
 labs_course.register(app)

@@ -17,8 +17,9 @@ from sfumato.labs.grade.report import write_report
 from sfumato.labs.grade.wordings import unknown_document
 from sfumato.labs.handing import hand_out
 from sfumato.labs.selftest import selftest
-from sfumato.labs.selftest_table import write_table
+from sfumato.labs.selftest_table import long_run
 from sfumato.labs.source import Lab, load, named, numbers_of_labs
+from sfumato.labs.words import text
 
 CourseFolder = Annotated[Path, typer.Argument(help="The folder of the course.", metavar="COURSE")]
 Record = Annotated[WithoutRows, typer.Option(help="How to print.")]
@@ -46,11 +47,12 @@ def new_command(
 ) -> None:
     """Make a course with a secret from which every student's variant, data and token follow. Keep the folder safe."""
     made, guessed = new_course(students, course, name=name, lang=lang)
-    said = f"{len(made.students)} students are in {course}. Back up {course}/secret.key and show it to nobody."
+    place, count = str(course), len(made.students)
+    said = [text("shell.students", lang, students=count, course=place)]
     if guessed:
-        said += f"\n{students.name} is not UTF-8 and was read as {guessed}: look at the names in {course}/course.json."
-    said += f"\nNext: sfumato labs hand-out {course}"
-    print_record({"course": str(course), "students": len(made.students), "read_as": guessed or "utf-8"}, said, format)
+        said.append(text("shell.read_as", lang, file=students.name, encoding=guessed, course=place))
+    said.append(text("shell.next", lang, command=f"sfumato labs hand-out {course}"))
+    print_record({"course": place, "students": count, "read_as": guessed or "utf-8"}, "\n".join(said), format)
 
 
 def _labs(written: str) -> list[Lab]:
@@ -82,7 +84,7 @@ def hand_out_command(
     folder = to or course / "hand-out"
     with progress("Handing out …") as done:
         written = hand_out(opened, labs, folder, students=students, documents=kinds, report=done)
-    said = f"{len(written)} archives are in {folder}. Give every student the one with the student's id."
+    said = text("shell.handed_out", opened.lang, archives=len(written), folder=str(folder))
     print_record({"folder": str(folder), "archives": len(written)}, said, format)
 
 
@@ -123,8 +125,8 @@ def grade_command(
         for one in session.graded
     ]
     aside = "".join(f"\nnot graded: {one}" for one in session.aside)
-    warning = "\nGraded with --unsafe: student code ran without walls." if unsafe else ""
-    footer = f"Next: sfumato labs report {course}{aside}{warning}"
+    warning = "\n" + text("shell.unsafe", opened.lang) if unsafe else ""
+    footer = text("shell.next", opened.lang, command=f"sfumato labs report {course}") + aside + warning
     print_rows(["student", "lab", "variant", "points", "of", "failed", "notes"], rows, format, footer=footer)
 
 
@@ -135,9 +137,10 @@ def report_command(
 ) -> None:
     """Write register.csv, details.csv, a page for the class and one for each student in the student's language."""
     folder = to or course / "report"
-    written = write_report(open_course(course), folder)
+    opened = open_course(course)
+    written = write_report(opened, folder)
     pages = sum(path.parent.name == "students" for path in written)
-    said = f"register.csv, details.csv, class.html and {pages} pages of students are in {folder}."
+    said = text("shell.reported", opened.lang, pages=pages, folder=str(folder))
     print_record({"folder": str(folder), "pages": pages, "files": len(written)}, said, format)
 
 
@@ -147,7 +150,9 @@ def selftest_command(
     mutant_seeds: Annotated[
         int | None, typer.Option(min=1, help="Seeds a variant for wrong answers; as many if left out.")
     ] = None,
-    full: Annotated[bool, typer.Option("--full", help="200 seeds a variant, and write the tables.")] = False,
+    full: Annotated[
+        bool, typer.Option("--full", help="200 seeds a variant, and write the tables; goes on where it was broken off.")
+    ] = False,
     to: Annotated[Path, typer.Option(help="Where --full writes its tables.")] = Path("tests/labs/selftest"),
     jobs: Annotated[int, typer.Option(min=1, help="How many run side by side.")] = 1,
     format: Annotated[Usual, typer.Option(help="How to print.")] = Format.table,
@@ -157,9 +162,10 @@ def selftest_command(
     shown, bad = [], 0
     for one in _labs(lab):
         with progress(f"Testing the checks of lab {one.number} …") as done:
-            rows = selftest(one, count, mutant_seeds=mutant_seeds, workers=jobs, report=done)
-        if full:
-            write_table(one, rows, to, seeds=count, mutant_seeds=mutant_seeds or count)
+            if full:
+                rows = long_run(one, to, seeds=count, mutant_seeds=mutant_seeds or count, workers=jobs, report=done)
+            else:
+                rows = selftest(one, count, mutant_seeds=mutant_seeds, workers=jobs, report=done)
         bad += sum(not row.good for row in rows)
         shown += [
             {

@@ -1,5 +1,10 @@
-"""sfumato learn additive | bayes | tree | forest: models from private tables, for one charge each."""
+"""sfumato learn additive | bayes | tree | forest | linear | correlation | components | clusters: for one charge each.
 
+A command has the parameters of its learner as options, and those of `run`.
+"""
+
+import inspect
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -9,7 +14,7 @@ from sfumato.cli.format import Format, WithoutRows
 from sfumato.cli.output import as_json, number, split, write
 from sfumato.cli.progress import progress
 from sfumato.cli.writable import ready
-from sfumato.learn import Additive, Forest, NaiveBayes, Tree
+from sfumato.learn import Additive, Clusters, Components, Correlation, Forest, Linear, NaiveBayes, Tree
 from sfumato.learn.learner import Learner
 from sfumato.plots.style import plotly
 from sfumato.protected import open_policy
@@ -18,156 +23,67 @@ from sfumato.session import DEFAULT_ANALYST
 app = typer.Typer(
     add_completion=False, no_args_is_help=True, help="Learn a model from a private table, for one charge."
 )
-
-PolicyFile = Annotated[Path, typer.Argument(help="The policy file, e.g. people.toml.")]
-Target = Annotated[str, typer.Option(help="The column to predict.")]
-SpendOption = Annotated[str, typer.Option(help="How much epsilon the model may cost, e.g. 1.")]
-Columns = Annotated[str | None, typer.Option(help="Columns to learn from, with commas (default: all that can be).")]
-MaxRows = Annotated[int | None, typer.Option("--max-rows", help="How many rows of a person count.")]
-ExpectedRows = Annotated[
-    int | None, typer.Option("--expected-rows", help="About how many rows the table has, if that is public.")
-]
-Holdout = Annotated[
-    str | None, typer.Option(help="Put this share of the people aside, e.g. 0.2: sfumato evaluate measures on them.")
-]
-Analyst = Annotated[str, typer.Option(help="Who is asking.")]
-Explain = Annotated[bool, typer.Option("--explain", help="Show the schedule; touches neither data nor budget.")]
-Fresh = Annotated[bool, typer.Option("--fresh", help="Pay again for a model learnt before.")]
-Output = Annotated[Path | None, typer.Option(help="Write the model to this JSON file.")]
-Html = Annotated[Path | None, typer.Option(help="Write the model card to this HTML file.")]
-FormatOption = Annotated[WithoutRows, typer.Option(help="Print the model card, or as JSON the model itself.")]
-
-
-Depth = Annotated[int | None, typer.Option(help="How many questions at most (default: by spend and expected rows).")]
-MinSamples = Annotated[
-    int, typer.Option("--min-samples", help="Take back questions that leave fewer (noisy) rows on a side.")
-]
-MinGain = Annotated[
-    float, typer.Option("--min-gain", help="Take back questions that lower the (noisy) impurity by less.")
-]
-
-
-@app.command()
-def additive(
-    policy: PolicyFile,
-    target: Target,
-    spend: SpendOption,
-    columns: Columns = None,
-    max_rows: MaxRows = None,
-    expected_rows: ExpectedRows = None,
-    holdout: Holdout = None,
-    analyst: Analyst = DEFAULT_ANALYST,
-    explain: Explain = False,
-    fresh: Fresh = False,
-    output: Output = None,
-    html: Html = None,
-    format: FormatOption = Format.table,
-) -> None:
-    """Scores that add up over columns, learnt together: the one to begin with. Two classes."""
-    learner = Additive(**_shared(target, spend, columns, max_rows, expected_rows, holdout))
-    _run(learner, policy, analyst, explain=explain, fresh=fresh, output=output, html=html, format=format)
+COMMANDS: dict[str, tuple[type[Learner[Any]], str]] = {
+    "additive": (
+        Additive,
+        "Scores that add up over columns: the one to begin with. Classes, or a number.",
+    ),
+    "bayes": (NaiveBayes, "Naive Bayes: the best at a small spend; its probabilities are too sure."),
+    "tree": (Tree, "A decision tree of classes or of a number: questions chosen privately, leaves counted with noise."),
+    "forest": (Forest, "Several trees on disjoint people, at the price of one; for large tables."),
+    "linear": (Linear, "A number as a sum over columns: coefficients with intervals."),
+    "correlation": (Correlation, "Which numbers vary together: the correlation of every two columns."),
+    "components": (Components, "The few directions in which numbers vary most (principal components)."),
+    "clusters": (Clusters, "Centres near which rows lie (k-means), of numbers and dates; of a row: sfumato predict."),
+}
+OPTIONS: Mapping[str, Any] = {
+    "target": Annotated[str, typer.Option(help="The column to predict.")],
+    "spend": Annotated[str, typer.Option(help="How much epsilon the model may cost, e.g. 1.")],
+    "columns": Annotated[
+        str | None, typer.Option(help="Columns to learn from, with commas (default: all that can be).")
+    ],
+    "max_rows": Annotated[int | None, typer.Option("--max-rows", help="How many rows of a person count.")],
+    "expected_rows": Annotated[
+        int | None, typer.Option("--expected-rows", help="About how many rows the table has, if that is public.")
+    ],
+    "holdout": Annotated[
+        str | None,
+        typer.Option(help="Put this share of the people aside, e.g. 0.2: sfumato evaluate measures on them."),
+    ],
+    "trees": Annotated[int, typer.Option(help="How many trees the people are divided among.")],
+    "depth": Annotated[
+        int | None, typer.Option(help="How many questions at most (default: by spend and expected rows).")
+    ],
+    "min_samples": Annotated[
+        int, typer.Option("--min-samples", help="Take back questions that leave fewer (noisy) rows on a side.")
+    ],
+    "min_gain": Annotated[
+        float, typer.Option("--min-gain", help="Take back questions that lower the (noisy) impurity by less.")
+    ],
+    "k": Annotated[int, typer.Option("--k", help="How many of them.")],
+}
+NEEDED = ("target", "spend")
+READ: Mapping[str, Callable[[str], Any]] = {
+    "spend": lambda text: number(text, "spend"),
+    "holdout": lambda text: number(text, "holdout"),
+    "columns": split,
+}
 
 
-@app.command()
-def bayes(
-    policy: PolicyFile,
-    target: Target,
-    spend: SpendOption,
-    columns: Columns = None,
-    max_rows: MaxRows = None,
-    expected_rows: ExpectedRows = None,
-    holdout: Holdout = None,
-    analyst: Analyst = DEFAULT_ANALYST,
-    explain: Explain = False,
-    fresh: Fresh = False,
-    output: Output = None,
-    html: Html = None,
-    format: FormatOption = Format.table,
-) -> None:
-    """Naive Bayes: the best at a small spend; its probabilities are too sure."""
-    learner = NaiveBayes(**_shared(target, spend, columns, max_rows, expected_rows, holdout))
-    _run(learner, policy, analyst, explain=explain, fresh=fresh, output=output, html=html, format=format)
-
-
-@app.command()
-def tree(
-    policy: PolicyFile,
-    target: Target,
-    spend: SpendOption,
-    columns: Columns = None,
-    depth: Depth = None,
-    min_samples: MinSamples = 0,
-    min_gain: MinGain = 0.0,
-    max_rows: MaxRows = None,
-    expected_rows: ExpectedRows = None,
-    holdout: Holdout = None,
-    analyst: Analyst = DEFAULT_ANALYST,
-    explain: Explain = False,
-    fresh: Fresh = False,
-    output: Output = None,
-    html: Html = None,
-    format: FormatOption = Format.table,
-) -> None:
-    """A decision tree: questions chosen privately, leaves counted with noise."""
-    shared = _shared(target, spend, columns, max_rows, expected_rows, holdout)
-    learner = Tree(**shared, depth=depth, min_samples=min_samples, min_gain=min_gain)
-    _run(learner, policy, analyst, explain=explain, fresh=fresh, output=output, html=html, format=format)
-
-
-@app.command()
-def forest(
-    policy: PolicyFile,
-    target: Target,
-    spend: SpendOption,
-    columns: Columns = None,
-    trees: Annotated[int, typer.Option(help="How many trees the people are divided among.")] = 5,
-    depth: Depth = None,
-    min_samples: MinSamples = 0,
-    min_gain: MinGain = 0.0,
-    max_rows: MaxRows = None,
-    expected_rows: ExpectedRows = None,
-    holdout: Holdout = None,
-    analyst: Analyst = DEFAULT_ANALYST,
-    explain: Explain = False,
-    fresh: Fresh = False,
-    output: Output = None,
-    html: Html = None,
-    format: FormatOption = Format.table,
-) -> None:
-    """Several trees on disjoint people, at the price of one; for large tables."""
-    shared = _shared(target, spend, columns, max_rows, expected_rows, holdout)
-    learner = Forest(**shared, trees=trees, depth=depth, min_samples=min_samples, min_gain=min_gain)
-    _run(learner, policy, analyst, explain=explain, fresh=fresh, output=output, html=html, format=format)
-
-
-def _shared(
-    target: str,
-    spend: str,
-    columns: str | None,
-    max_rows: int | None,
-    expected_rows: int | None,
-    holdout: str | None,
-) -> dict[str, Any]:
-    return {
-        "target": target,
-        "spend": number(spend, "spend"),
-        "columns": None if columns is None else split(columns),
-        "max_rows": max_rows,
-        "expected_rows": expected_rows,
-        "holdout": None if holdout is None else number(holdout, "holdout"),
-    }
-
-
-def _run(
-    learner: Learner,
-    policy: Path,
-    analyst: str,
+def run(
+    learner: Learner[Any],
+    policy: Annotated[Path, typer.Argument(help="The policy file, e.g. people.toml.")],
     *,
-    explain: bool,
-    fresh: bool,
-    output: Path | None,
-    html: Path | None,
-    format: WithoutRows,
+    analyst: Annotated[str, typer.Option(help="Who is asking.")] = DEFAULT_ANALYST,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Show the schedule; touches neither data nor budget.")
+    ] = False,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Pay again for a model learnt before.")] = False,
+    output: Annotated[Path | None, typer.Option(help="Write the model to this JSON file.")] = None,
+    html: Annotated[Path | None, typer.Option(help="Write the model card to this HTML file.")] = None,
+    format: Annotated[WithoutRows, typer.Option(help="Print the model card, or as JSON the model itself.")] = (
+        Format.table
+    ),
 ) -> None:
     ready(output, html)
     if html is not None:
@@ -177,7 +93,7 @@ def _run(
             schedule = learner.explain(session)
             write(as_json(schedule.to_dict()) if format is Format.json else f"{schedule}\n", output)
             return
-        with progress(f"Learning {learner.target} …") as report:
+        with progress(f"Learning {learner.target or learner.learner} …") as report:
             learner.fit(session, fresh=fresh, progress=report)
     if output is not None:
         learner.save(output)
@@ -188,3 +104,35 @@ def _run(
     else:
         wrote = "".join(f"Wrote {place}.\n" for place in (output, html) if place is not None)
         write(f"{learner.card_}\nCost {learner.cost_}; left {learner.left_}.\n{wrote}", None)
+
+
+def _command(kind: type[Learner[Any]]) -> Callable[..., None]:
+    """A function with an option for every parameter of a learner; typer reads its signature."""
+    own = [one for name, one in inspect.signature(kind).parameters.items() if name in OPTIONS]
+    _, policy, *rest = inspect.signature(run).parameters.values()
+
+    def command(**given: Any) -> None:
+        parameters = {one.name: given.pop(one.name) for one in own}
+        read = {
+            name: READ[name](value) if name in READ and value is not None else value
+            for name, value in parameters.items()
+        }
+        run(kind(**read), **given)
+
+    options = [
+        inspect.Parameter(
+            one.name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=inspect.Parameter.empty if one.name in NEEDED else one.default,
+            annotation=OPTIONS[one.name],
+        )
+        for one in own
+    ]
+    made = [policy.replace(kind=inspect.Parameter.KEYWORD_ONLY), *options, *rest]
+    command.__signature__ = inspect.Signature(made)  # type: ignore[attr-defined]
+    command.__annotations__ = {one.name: one.annotation for one in made}
+    return command
+
+
+for name, (kind, told) in COMMANDS.items():
+    app.command(name, help=told)(_command(kind))

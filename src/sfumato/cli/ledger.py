@@ -9,6 +9,7 @@ import typer
 
 from sfumato.cli.format import Format, Usual
 from sfumato.cli.output import as_csv, as_json, as_table, number, print_record, write
+from sfumato.cli.writable import ToFile
 from sfumato.ledger.history import Line
 from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.vouching import re_anchor
@@ -47,7 +48,7 @@ def verify(
 def show(
     policy: PolicyFile,
     format: FormatOption = Format.table,
-    output: Annotated[Path | None, typer.Option(help="Write to this file instead of the screen.")] = None,
+    output: ToFile = None,
 ) -> None:
     """List every entry, oldest first: charges, answers and failures kept, and all changes of limits."""
     with closing(_open(load_policy(policy))) as ledger:

@@ -12,7 +12,8 @@ from sfumato.cli.format import Format, Usual
 from sfumato.cli.local_files import STDIN, read_kind, reports, values, writing, written_kind
 from sfumato.cli.output import as_csv, as_json, as_table, number, print_record, print_rows, working, write
 from sfumato.cli.progress import counting
-from sfumato.errors import UsageError
+from sfumato.cli.writable import ToFile
+from sfumato.errors import UsageError, so_many
 from sfumato.local.trial import trial, zipf_counts
 from sfumato.plots.page import Figure, Section, page, write_page
 
@@ -133,7 +134,7 @@ def randomise(
             total += len(made)
     if not total:
         raise UsageError("there is no answer to randomise.", "The input is empty; check the file or the pipe.")
-    typer.echo(f"{total:,} reports by {chosen.name}, epsilon {client.epsilon:.6g} each.", err=True)
+    typer.echo(f"{so_many(total, 'report')} by {chosen.name}, epsilon {client.epsilon:.6g} each.", err=True)
 
 
 @app.command()
@@ -187,7 +188,7 @@ def estimate(
     kind: Kind = None,
     confidence: Confidence = 0.95,
     plot: Annotated[Path | None, typer.Option(help="Draw the counts into this .html file.")] = None,
-    output: Annotated[Path | None, typer.Option(help="Write to this file instead of the screen.")] = None,
+    output: ToFile = None,
     format: FormatOption = Format.table,
 ) -> None:
     """The server's side: counts or a mean with error bars, from reports made with the same specification.
@@ -203,7 +204,7 @@ def estimate(
     rows = found.rows
     columns = list(rows[0]) if rows else ["value", "count", "unbiased", "low", "high"]
     footer = (
-        f"{found.users:,} reports by {chosen.name}, epsilon {found.epsilon:.6g} each; "
+        f"{so_many(found.users, 'report')} by {chosen.name}, epsilon {found.epsilon:.6g} each; "
         f"low and high hold the truth with {100 * confidence:g} %."
     )
     content = {"protocol": chosen.name, **found.to_dict()}
@@ -215,7 +216,7 @@ def _draw(found: Any, path: Path) -> None:
         raise UsageError("there is no plot of this estimate.", "Leave --plot out.")
     if path.suffix.lower() != ".html":
         raise UsageError(f"{path.name} is not .html.", "Name the plot e.g. counts.html.")
-    takeaway = f"{found.users:,} randomised reports, epsilon {found.epsilon:.6g} each, with their error bars"
+    takeaway = f"{so_many(found.users, 'randomised report')}, epsilon {found.epsilon:.6g} each, with their error bars"
     write_page(path, page("Collected without trust", [Section("Counts", [Figure(found.plot(), takeaway)])]))
 
 

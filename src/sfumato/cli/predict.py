@@ -11,7 +11,6 @@ from sfumato.cli.format import Format, Usual
 from sfumato.cli.output import as_csv, print_rows, working, write
 from sfumato.cli.writable import ready
 from sfumato.learn import load
-from sfumato.schema.columns import plain_text
 from sfumato.tables.reading import read
 
 app = typer.Typer(add_completion=False)
@@ -32,11 +31,7 @@ def predict(
     learner = load(model)
     with working("Predicting …"):
         rows = read(table, typed=True)[0]
-        shares = learner.predict_proba(rows)
-        predicted = learner.classes_[shares.argmax(axis=1)].tolist()
-    found: dict[str, Any] = {"prediction": pa.array(predicted)}
-    for place, value in enumerate(learner.classes_.tolist()):
-        found[f"probability_{plain_text(value)}"] = pa.array(shares[:, place])
+        found = {name: pa.array(values.tolist()) for name, values in learner.predicted(rows).items()}
     if output is not None:
         write_table(_beside(rows, found), output)
         if format is Format.table:

@@ -10,7 +10,7 @@ from sfumato.cli.anonymise_output import parts
 from sfumato.cli.format import Format, Usual
 from sfumato.cli.output import as_csv, as_json, as_table, number, write
 from sfumato.cli.progress import progress
-from sfumato.cli.writable import ready
+from sfumato.cli.writable import ToFile, ready
 
 SHOWN = 12
 
@@ -30,7 +30,7 @@ def risk(
     threshold: Annotated[str, typer.Option(help="Rows are at risk above this probability.")] = "0.2",
     report: Annotated[Path | None, typer.Option(help="Write a page with plots to this .html file.")] = None,
     format: Annotated[Usual, typer.Option(help="How to print.")] = Format.table,
-    output: Annotated[Path | None, typer.Option(help="Write to this file instead of the screen.")] = None,
+    output: ToFile = None,
 ) -> None:
     """Measure who stands out in a table: uniqueness, three attackers, k, l, t, the smallest groups.
 

@@ -3,9 +3,31 @@
 import errno
 import os
 from pathlib import Path
+from typing import Annotated, Any
 
+import typer
+
+from sfumato.cli.format import BY_ENDING
 from sfumato.errors import UsageError
 from sfumato.plots.charts import check_drawable
+
+
+def _by_ending(context: typer.Context, output: Path | None) -> Path | None:
+    """A file's ending is the format, unless --format says another: what is given is read before what is not."""
+    found = None if output is None else BY_ENDING.get(output.suffix.lower())
+    if found is not None:
+        defaults: dict[str, Any] = {**(context.default_map or {}), "format": found.value}
+        context.default_map = defaults
+    return output
+
+
+ToFile = Annotated[
+    Path | None,
+    typer.Option(
+        help="Write to this file instead of the screen; its ending is the format, if --format is not given.",
+        callback=_by_ending,
+    ),
+]
 
 
 def ready(*places: Path | None, plot: Path | None = None) -> None:

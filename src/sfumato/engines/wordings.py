@@ -129,7 +129,15 @@ def names_alike(name: str) -> UsageError:
 def frame_unknown(kind: str) -> UsageError:
     return UsageError(
         f"a value of type {kind} is not a table Sfumato reads.",
-        "Pass the path of a file or of a directory of Parquet files, or a pandas, Polars or Arrow table.",
+        "Pass the path of a file or of a directory of Parquet files, or a pandas, Polars or Arrow table; to fit a "
+        "learner also a NumPy array or rows in lists. Of anything else, its own table: frame.to_native().",
+    )
+
+
+def folder_names(column: str) -> UsageError:
+    return UsageError(
+        f'"{column}" is read off the names of folders, and Arrow gives all of them one type.',
+        "State the types and pass a table: pyarrow.dataset.dataset(path, schema=..., partitioning=...).to_table().",
     )
 
 
@@ -153,6 +161,13 @@ def engine_failed() -> EngineFailed:
     return EngineFailed(
         "the engine could not finish this question.",
         "The charge stands. Let the owner check limits, memory and disk of the engine; fresh=True pays for a new try.",
+    )
+
+
+def check_unfinished() -> EngineFailed:
+    return EngineFailed(
+        "the engine could not count the cells of this table within its limits.",
+        "Nothing was spent. Raise seconds or memory under [limits] in the policy, or free some of the disk.",
     )
 
 

@@ -13,6 +13,7 @@ REFUSED: tuple[tuple[str, str], ...] = (
     (r"\\bar\b", r"\overline"),
     (r"'|\\prime\b", r"an index, e.g. \delta_0"),
     (r"\\tag\b", "{#eq:name} after the formula"),
+    (r"(?<!\\right)[)\]][\^_]", r"\left( … \right)"),  # LibreOffice takes the bracket alone for what is raised
 )
 WORDS = re.compile(r"\\(?:text|mathrm|operatorname)\{[^{}]*\}")
 BARE_BAR = re.compile(r"(?<!\\left)(?<!\\right)(?<!\\mid)(?<!\\)\|")

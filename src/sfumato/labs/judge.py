@@ -63,12 +63,15 @@ def seeds() -> tuple[int, int]:
     return 2 * _SEED.get(), 2 * _SEED.get() + 1
 
 
-def all_of(*verdicts: Verdict) -> Verdict:
-    """The first that fails; else the one with the smallest p-value."""
-    for verdict in verdicts:
+def all_of(*verdicts: Verdict | Callable[[], Verdict]) -> Verdict:
+    """The first that fails; else the one with the smallest p-value. A function is asked only if all before passed."""
+    tested = list[Verdict]()
+    for each in verdicts:
+        verdict = each() if callable(each) else each
         if not verdict.passed:
             return verdict
-    tested = [verdict for verdict in verdicts if verdict.p is not None]
+        if verdict.p is not None:
+            tested.append(verdict)
     return min(tested, key=lambda verdict: verdict.p or 0.0) if tested else PASSED
 
 

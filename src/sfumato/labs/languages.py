@@ -9,13 +9,20 @@ from sfumato.labs.wordings import unknown_language
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """How a language writes numbers, and what other programs call it."""
+    """How a language writes numbers and lists, and what other programs call it."""
 
     code: str
     name: str
     decimal: str  # the decimal mark
     group: str  # what stands between thousands
     tag: str  # for pandoc, Word and browsers
+    comma: str = ", "  # between the words of a list
+    semicolon: str = "; "  # between its clauses
+
+    @property
+    def between_numbers(self) -> str:
+        """What stands between numbers of a list; a comma would be taken for the decimal mark."""
+        return self.semicolon if self.decimal == "," else self.comma
 
 
 LANGUAGES: Mapping[str, Language] = MappingProxyType(
@@ -25,12 +32,12 @@ LANGUAGES: Mapping[str, Language] = MappingProxyType(
             Language("en", "English", ".", ",", "en-GB"),
             Language("ru", "Русский", ",", "\u00a0", "ru-RU"),
             Language("vi", "Tiếng Việt", ",", ".", "vi-VN"),
-            Language("zh", "中文", ".", ",", "zh-CN"),
+            Language("zh", "中文", ".", ",", "zh-CN", "、", "；"),
         )
     }
 )
-# Every lab has these; a lab may have any other of the list, and then it is held to the same.
-COMPLETE = ("en", "ru")
+# Every lab has these.
+COMPLETE = tuple(LANGUAGES)
 
 
 def language(code: str) -> Language:

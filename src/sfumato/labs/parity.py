@@ -8,7 +8,9 @@ from typing import Any
 from sfumato.labs.filling import PLACEHOLDER
 from sfumato.labs.formulas import complaints, formulas, shared_form, stray_dollar
 from sfumato.labs.languages import COMPLETE
+from sfumato.labs.numerals import numerals
 from sfumato.labs.prose import Block, Heading, Part, Place, Prose, Text, walk
+from sfumato.labs.sections import leaves, sections
 from sfumato.labs.source import Lab
 from sfumato.labs.tongues import untranslated
 
@@ -68,12 +70,20 @@ def _beside(first: Prose, other: Prose) -> Iterator[str]:
     yield from _same("cells", _outline(first, Place), _outline(other, Place))
     yield from _same("blocks", _outline(first, Block), _outline(other, Block))
     yield from _same("displayed formulas", _displayed(first), _displayed(other))
-    for name, one, two in _sections(first, other):
+    theirs = sections(other)
+    for name, one in sections(first).items():
+        two = theirs.get(name, [])
         yield from _same_set(f"formulas in {name}", _shared(one), _shared(two))
         yield from _same_set(f"placeholders in {name}", _placeholders(one), _placeholders(two))
+        yield from _same_set(f"numbers in {name}", _numbers(one, first.lang), _numbers(two, other.lang))
         yield from _same(f"tables in {name}", _tables(one), _tables(two))
         yield from _same(f"labels in {name}", _labels(one), _labels(two))
     yield from _same_front("", first.front, other.front)
+    said = dict(leaves(other.front))
+    for name, words in leaves(first.front):
+        if name in said:
+            here, there = numerals(words, first.lang), numerals(said[name], other.lang)
+            yield from _same_set(f"numbers in front matter.{name}", here, there)
 
 
 def _same(what: str, one: Sequence[str], two: Sequence[str]) -> Iterator[str]:
@@ -126,11 +136,17 @@ def _shared(parts: Sequence[Part]) -> set[str]:
 
 def _placeholders(parts: Sequence[Part]) -> set[str]:
     """Terms of the glossary aside: a language may need one more often."""
-    seen: set[str] = set()
+    return {name for text in _texts(parts) for name in PLACEHOLDER.findall(text) if not name.startswith("g.")}
+
+
+def _numbers(parts: Sequence[Part], lang: str) -> set[str]:
+    return {number for text in _texts(parts) for number in numerals(text, lang)}
+
+
+def _texts(parts: Sequence[Part]) -> Iterator[str]:
     for part in walk(parts):
-        text = part.markdown if isinstance(part, Text) else part.title if isinstance(part, Heading) else ""
-        seen |= {name for name in PLACEHOLDER.findall(text) if not name.startswith("g.")}
-    return seen
+        if isinstance(part, Text | Heading):
+            yield part.markdown if isinstance(part, Text) else part.title
 
 
 def _tables(parts: Sequence[Part]) -> list[str]:
@@ -151,23 +167,6 @@ def _tables(parts: Sequence[Part]) -> list[str]:
 def _labels(parts: Sequence[Part]) -> list[str]:
     texts = (part.markdown for part in walk(parts) if isinstance(part, Text))
     return [word.strip("{#}") for text in texts for word in text.split() if word.startswith(("{#eq:", "{#tbl:"))]
-
-
-def _sections(first: Prose, other: Prose) -> Iterator[tuple[str, list[Part], list[Part]]]:
-    """Parts of both languages by section; the headings are compared elsewhere."""
-    one, two = _by_section(first), _by_section(other)
-    yield from ((name, one[name], two[name]) for name in one if name in two)
-
-
-def _by_section(prose: Prose) -> dict[str, list[Part]]:
-    sections: dict[str, list[Part]] = {"": []}
-    name = ""
-    for part in prose.parts:
-        if isinstance(part, Heading):
-            name = part.id or part.title
-            sections.setdefault(name, [])
-        sections[name].append(part)
-    return sections
 
 
 def _same_front(path: str, one: Any, two: Any) -> Iterator[str]:

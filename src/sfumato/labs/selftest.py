@@ -144,19 +144,20 @@ def selftest(
     lab: Lab,
     seeds: int,
     *,
+    first: int = 1,
     mutant_seeds: int | None = None,
     workers: int = 1,
     tasks: Iterable[str] = (),
     report: Callable[[float], None] = lambda share: None,  # noqa: ARG005
 ) -> list[Row]:
-    """Every answer on seeds × variants; mutants on `mutant_seeds` × variants where that is given."""
+    """Every answer on the seeds from the first on × variants; those of `mutants.py` up to `mutant_seeds` if given."""
     wanted = set(tasks)
     everything = [one for one in subjects(lab) if not wanted or one.task in wanted]
-    right = [one for one in everything if one.kind != "mutant"]
+    references = [one for one in everything if one.kind == "reference"]
     fewer = seeds if mutant_seeds is None else min(seeds, mutant_seeds)
     jobs = [
-        (lab.folder, ((number, seed),), everything if seed <= fewer else right)
-        for seed in range(1, seeds + 1)
+        (lab.folder, ((number, seed),), everything if seed <= fewer else references)
+        for seed in range(first, seeds + 1)
         for number in sorted(lab.variants)
     ]
     seen: dict[Subject, list[tuple[bool, str]]] = {one: [] for one in everything}

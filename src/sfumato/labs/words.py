@@ -68,7 +68,8 @@ def number(value: Any, code: str, *, digits: int | None = None, style: Style = "
     if isinstance(value, Sequence):
         if style == "code":
             return repr(value)
-        between = "; " if language(code).decimal == "," else ", "
+        # Formulas have their own comma in every language.
+        between = language(code).between_numbers if style == "text" or language(code).decimal == "," else ", "
         return between.join(number(each, code, digits=digits, style=style) for each in value)
     if isinstance(value, Integral):
         return _whole(int(value), code, style)

@@ -4,19 +4,28 @@ A column of few values has a cell for each; one from 0 on that reaches far has c
 other has 32 equal cells. What is missing or not declared has a cell of its own, the last.
 """
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date, timedelta
 from fractions import Fraction
-from math import ceil, floor
+from functools import partial
+from itertools import pairwise
+from math import ceil, floor, inf, isfinite
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.learn.wordings import column_of_texts, column_unbounded, column_without_use
+from sfumato.learn.wordings import (
+    bounds_too_near,
+    column_of_texts,
+    column_unbounded,
+    column_without_use,
+    too_many_values,
+)
 from sfumato.plan.expressions import (
+    MOST_PICKED,
     Call,
     Case,
     Column,
@@ -38,6 +47,7 @@ ZERO, HALF, ONE = Fraction(0), Fraction(1, 2), Fraction(1)
 MOST_SINGLE, EQUAL, FEW_EQUAL = 32, 32, 16
 FEW_ROWS = 2000  # of a table that is declared to be smaller, columns have fewer cells
 SEGMENT = 4  # how many times its beginning a piece of a line of sizes ends, of which all cells are equally wide
+LEAST_REACH, MOST_BOUND = 1e-250, 1e250  # of a number between two bounds
 WIDE = 500  # how many times its lower bound, or 1, a column's upper bound is when its cells are by size
 
 
@@ -57,6 +67,10 @@ class Listed:
 
     def label(self, cell: int) -> str:
         return "other or missing" if cell == len(self.values) else plain_text(self.values[cell])
+
+    @property
+    def extent(self) -> int | str:
+        return self.size
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,13 +103,74 @@ class Line:
         return self.shown(low) if last == low else f"{self.shown(low)} to {self.shown(last)}"
 
     def shown(self, cut: float) -> str:
-        if self.kind == "day":
-            return (EPOCH + timedelta(days=int(cut))).isoformat()
-        return f"{int(cut)}" if self.kind == "whole" else f"{cut:.6g}"
+        return shown(cut, self.kind)
+
+    @property
+    def extent(self) -> int | str:
+        return self.size
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A number itself, or a day, between two bounds: one cell, in which the place counts."""
+
+    lower: float
+    upper: float
+    kind: Kind
+
+    @property
+    def size(self) -> int:
+        return 1
+
+    @property
+    def ordered(self) -> bool:
+        return True
+
+    def label(self, cell: int) -> str:  # noqa: ARG002 - there is but one
+        return f"{shown(self.lower, self.kind)} to {shown(self.upper, self.kind)}"
+
+    @property
+    def middle(self) -> float:
+        return self.lower / 2 + self.upper / 2
+
+    @property
+    def reach(self) -> float:
+        """How far the bounds are from the middle."""
+        return self.upper / 2 - self.lower / 2
+
+    def factor(self, steps: int) -> float:
+        """What a distance from the middle is multiplied by, to be in so many steps to each bound."""
+        return float(2 * steps / (Fraction(self.upper) - Fraction(self.lower)))
+
+    @property
+    def extent(self) -> int | str:
+        return self.label(0)
 
 
 EPOCH = date(1970, 1, 1)
-Cells = Listed | Line
+Cells = Listed | Line | Span
+
+
+def told_apart(cells: Line | Span) -> bool:
+    """Whether doubles tell cells, or two bounds, apart. What is declared or read from files is so, or refused."""
+    edges = cells.cuts if isinstance(cells, Line) else (cells.lower, cells.upper)
+    if not all(map(isfinite, edges)) or any(one >= other for one, other in pairwise(edges)):
+        return False
+    return isinstance(cells, Line) or LEAST_REACH <= cells.reach <= max(-cells.lower, cells.upper) <= MOST_BOUND
+
+
+def along(name: str, cells: Line | Span) -> "Feature":
+    """A column along a line, or a refusal: of bounds that are too near to each other for doubles."""
+    if not told_apart(cells):
+        raise bounds_too_near(name)
+    return Feature(name, cells)
+
+
+def shown(number: float, kind: Kind) -> str:
+    """A number as people write it, or a day."""
+    if kind == "day":
+        return (EPOCH + timedelta(days=int(number))).isoformat()
+    return f"{int(number)}" if kind == "whole" else f"{number:.6g}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +183,15 @@ class Feature:
     @property
     def size(self) -> int:
         return self.cells.size
+
+
+def values_or_bounds(cells: Cells) -> int | str:
+    """The extent of a column of which complete rows alone count: what is missing or not listed has no cell."""
+    return f"{len(cells.values)} values" if isinstance(cells, Listed) else cells.extent
+
+
+def named(name: str, extent: int | str) -> str:
+    return f"{name} ({extent})" if isinstance(extent, str) else f"{name} ({extent} cells)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +210,8 @@ def binned(name: str, declared: Declared, expected_rows: int | None = None) -> B
     """The public bins of a column, or a refusal: of one whose declaration does not bound its cells."""
     equal = FEW_EQUAL if expected_rows is not None and expected_rows < FEW_ROWS else EQUAL
     match declared:
+        case Category(values=values) if len(values) > MOST_PICKED:
+            raise too_many_values(name, len(values), MOST_PICKED)
         case Category(values=values):
             listed = ListedKey(Column(name), values)
             return Binned(Feature(name, Listed(values)), Pick(listed, tuple(range(len(values))), len(values)))
@@ -140,8 +226,7 @@ def binned(name: str, declared: Declared, expected_rows: int | None = None) -> B
             return _equal(name, Column(name), lower, upper, equal, "real")
         case Date(lower=date() as first, upper=date() as last):
             lower, upper = (Fraction((day - EPOCH).days) for day in (first, last))
-            since = Call("DATE_DIFF", (String("day"), Day(EPOCH.isoformat()), Column(name)))
-            return _equal(name, since, lower, upper, min(equal, int(upper - lower) + 1), "day")
+            return _equal(name, since_epoch(name), lower, upper, min(equal, int(upper - lower) + 1), "day")
         case Text():
             raise column_of_texts(name)
         case Identifier():
@@ -150,15 +235,26 @@ def binned(name: str, declared: Declared, expected_rows: int | None = None) -> B
             raise column_unbounded(name)
 
 
+def since_epoch(name: str) -> Expression:
+    """The days of a column, counted from 1970-01-01."""
+    return Call("DATE_DIFF", (String("day"), Day(EPOCH.isoformat()), Column(name)))
+
+
 def _equal(name: str, value: Expression, lower: Fraction, upper: Fraction, size: int, kind: Kind) -> Binned:
-    """Cells of equal width; whole numbers lie in the middle of a piece of the line that is 1 wide."""
+    """Cells of equal width; whole numbers lie in the middle of a piece of the line that is 1 wide.
+
+    Half as many, and again, where doubles do not tell them apart.
+    """
     half = ZERO if kind == "real" else HALF
     grid = Grid(value, lower - half, upper + half, size)
-    return Binned(Feature(name, Line(tuple(_cuts(grid, kind)), kind)), Pick(grid, tuple(range(size)), size))
+    line = Line(tuple(_cuts(grid, kind)), kind)
+    if size > 2 and not told_apart(line):
+        return _equal(name, value, lower, upper, size // 2, kind)
+    return Binned(along(name, line), Pick(grid, tuple(range(size)), size))
 
 
 def _cuts(grid: Grid, kind: Kind) -> Iterable[float]:
-    """The smallest numbers of which an engine says that they lie in cell 1, 2, and so on."""
+    """The smallest numbers of which an engine says that they lie in cell 1, 2, and so on; infinite without any."""
     for place in range(1, grid.size):
         below, above = (float(grid.lower + (place + step) * grid.width) for step in (-1, 1))
         if kind == "real":
@@ -166,7 +262,9 @@ def _cuts(grid: Grid, kind: Kind) -> Iterable[float]:
                 below, above = (below, middle) if _cell(grid, middle) >= place else (middle, above)
             yield above
         else:
-            yield next(float(whole) for whole in range(ceil(below), ceil(above) + 1) if _cell(grid, whole) >= place)
+            wholes = range(ceil(below), ceil(above) + 1)
+            found = bisect_left(wholes, place, key=partial(_cell, grid))
+            yield float(wholes[found]) if found < len(wholes) else inf
 
 
 def _cell(grid: Grid, value: float) -> int:
@@ -199,4 +297,4 @@ def _by_size(name: str, upper: Fraction, kind: Kind) -> Binned:
         begin, end = end, end * SEGMENT
     *first, (_, last) = pieces
     branches = tuple((Comparison("<", value, Number(Fraction(end))), picked) for end, picked in first)
-    return Binned(Feature(name, Line(tuple(cuts), kind)), Case(branches, last) if branches else last)
+    return Binned(along(name, Line(tuple(cuts), kind)), Case(branches, last) if branches else last)

@@ -17,15 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.answers.notes import price_in_words
-from sfumato.kernel.certify import certify
-from sfumato.kernel.mechanisms.additive import Additive, DiscreteLaplace
-from sfumato.kernel.widths import deviation
-from sfumato.learn.file import as_json
-from sfumato.learn.model import Fitted, Model
-from sfumato.learn.task import Counts, Task, cells_of, task_of
+from sfumato.learn.files.file import as_json
+from sfumato.learn.model import Classifying, Model
+from sfumato.learn.noise import Noise
+from sfumato.learn.task import Counts, Task, cells_of, crossed, task_of
 from sfumato.learn.walking import CELLS, walked
 from sfumato.learn.wordings import classes_differ, features_differ
-from sfumato.plan.expressions import Cross
 from sfumato.plan.nodes import Histogram, Plan
 from sfumato.plan.sources import Kept
 from sfumato.plots.roc import roc
@@ -41,7 +38,6 @@ Floats = NDArray[np.float64]
 Pair = tuple[float, float]
 
 VERSION = 1
-SCENES = 4000  # draws of the noise that error bars are made of
 SURE = 3
 ON_ALL = (
     "Measured on all rows, those that the model was fitted on among them: on others it will be worse. "
@@ -117,7 +113,7 @@ def evaluated(
     """Measure a model on the rows that it was not fitted on, or on all if none were held out."""
     task = _task(model, session)
     price = session.price(spend)
-    plans = tables_of(model.fitted, task, price.amount)
+    plans = tables_of(model.classifying, task, price.amount)
     with session.envelope(_purpose(model, task), spend=spend, fresh=fresh) as envelope:
         releases = envelope.ask_all(plans, round_=0)
     many, noises = len(model.classes), [Noise.of(plan, task) for plan in plans]
@@ -167,14 +163,14 @@ def _task(model: Model, session: Session) -> Task:
     return task
 
 
-def tables_of(fitted: Fitted, task: Task, amount: Fraction) -> list[Plan]:
+def tables_of(fitted: Classifying, task: Task, amount: Fraction) -> list[Plan]:
     """A quarter for the table of four numbers, the rest for that of 64; of several classes there is but one."""
     found = walked(fitted, task)
     source = Kept(found.source)
     if found.score is None:
-        return [task.plan((), Histogram(Cross((found.predicted, task.class_key))), amount, source)]
+        return [task.plan((), Histogram(crossed(found.predicted, task.class_key)), amount, source)]
     lines = {found.predicted: amount / 4, found.score: amount * 3 / 4}
-    return [task.plan((), Histogram(Cross((line, task.class_key))), share, source) for line, share in lines.items()]
+    return [task.plan((), Histogram(crossed(line, task.class_key)), share, source) for line, share in lines.items()]
 
 
 def _purpose(model: Model, task: Task) -> str:
@@ -184,27 +180,6 @@ def _purpose(model: Model, task: Task) -> str:
 
 
 # ---- what noise makes of a number
-
-
-@dataclass(frozen=True, slots=True)
-class Noise:
-    """The law of the noise on every number of a table."""
-
-    laplace: bool
-    deviation: float
-
-    @classmethod
-    def of(cls, plan: Plan, task: Task) -> "Noise":
-        mechanism = certify(plan, task.schema, task.currency).releases[0].mechanism
-        if not isinstance(mechanism, Additive):
-            raise TypeError("a choice has no noise")
-        return cls(isinstance(mechanism.law, DiscreteLaplace), deviation(mechanism.law))
-
-    def scenes(self, simulator: Simulator, name: str, numbers: int) -> Floats:
-        """Many draws of it, with public coins."""
-        stream = simulator.stream(f"noise of {name}")
-        drawn = stream.laplace(SCENES * numbers) / 2**0.5 if self.laplace else stream.normal(SCENES * numbers)
-        return np.asarray(self.deviation * drawn).reshape(SCENES, numbers)
 
 
 Statistic = Callable[[Floats], Floats]

@@ -18,15 +18,18 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def opened(X: Any, y: Any, learner: "Learner") -> Iterator[Session]:  # noqa: N803 - as scikit-learn calls it
+def opened(X: Any, y: Any, learner: "Learner[Any]") -> Iterator[Session]:  # noqa: N803 - as scikit-learn calls it
     """A session on a table in memory. Bounds are declared, never read off it; no cell decides how another is read."""
     if learner.target is None:
         raise target_missing()
-    if not isinstance(learner.columns, Mapping) or learner.ledger is None or learner.target not in learner.columns:
-        raise columns_needed()
-    if hasattr(X, "collect"):
+    y = y if learner.supervised else None
+    known = isinstance(learner.columns, Mapping) and (not learner.supervised or learner.target in learner.columns)
+    if not known or learner.ledger is None:
+        raise columns_needed(target=learner.supervised)
+    X, y = _native(X), _native(y)  # noqa: N806
+    if callable(getattr(type(X), "collect", None)):
         X = X.collect()  # noqa: N806
-    if y is None and learner.target not in getattr(X, "column_names", getattr(X, "columns", ())):
+    if learner.supervised and y is None and learner.target not in getattr(X, "column_names", getattr(X, "columns", ())):
         raise target_not_given()
     names = [name for name in learner.columns if y is None or name != learner.target]
     columns = {name: column_of(cells) for name, cells in cells_by_name(X, names).items()}
@@ -38,3 +41,8 @@ def opened(X: Any, y: Any, learner: "Learner") -> Iterator[Session]:  # noqa: N8
     )
     with session:
         yield session
+
+
+def _native(table: Any) -> Any:
+    """What a table only stands for, as narwhals' do."""
+    return table.to_native() if callable(getattr(type(table), "to_native", None)) else table

@@ -1,4 +1,4 @@
-"""What all learners share: parameters as scikit-learn wants them, though nothing of it is needed; fitting, predicting.
+"""What all learners share: parameters as scikit-learn wants them, though nothing of it is needed; fitting, keeping.
 
 A learner sees declarations and releases. It owns no mechanism and no sensitivity, and it cannot look at a row.
 """
@@ -10,62 +10,71 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from os import PathLike
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.envelope import Envelope
 from sfumato.kernel.cost import Cost
-from sfumato.learn.card import Card
-from sfumato.learn.evaluation import Evaluation, evaluated
-from sfumato.learn.file import as_json, written
-from sfumato.learn.frames import codes_of
+from sfumato.learn.asking import Asking, share_of
+from sfumato.learn.files.file import as_json, demand_room, written
 from sfumato.learn.given import opened
 from sfumato.learn.model import Fitted, Model, Paid, Parameter
 from sfumato.learn.schedule import Schedule, Template, explained, stages
-from sfumato.learn.sql import as_sql
-from sfumato.learn.task import Task, share_of, task_of
-from sfumato.learn.wordings import not_fitted, parameter_unknown
+from sfumato.learn.shown.card import Card
+from sfumato.learn.shown.sql import as_sql
+from sfumato.learn.wordings import not_fitted, nothing_to_evaluate, nothing_to_predict, parameter_unknown
 from sfumato.schema.budget import Spend
-from sfumato.schema.numbers import GivenNumber, whole
+from sfumato.schema.numbers import whole
 from sfumato.session import Session
 
 Told = Callable[[float, str], None]
+Wanted = TypeVar("Wanted", bound=Asking)
 
 
-class Learner(ABC):
-    """A classifier that is fitted through a session, for one charge.
+class Learner(ABC, Generic[Wanted]):
+    """Whatever is fitted through a session, for one charge.
 
-    Attributes after `fit`: `classes_`, `feature_names_in_`, `n_features_in_`; `cost_`, what it cost; `receipt_`, the
-    number of its charge; `left_`, what was left then; `card_`; `model_`, all that its file holds; `notes_`.
+    Attributes after `fit`: `feature_names_in_`, `n_features_in_`; `cost_`, what it cost; `receipt_`, the number of its
+    charge; `left_`, what was left then; `card_`; `model_`, all that its file holds; `notes_`.
     """
 
     learner: ClassVar[str]
     version: ClassVar[int] = 1
-    many_classes: ClassVar[bool] = True
-    target: Any
+    supervised: ClassVar[bool] = True  # whether there is a target
+    target: Any = ""
     spend: Any
     columns: Any
     max_rows: Any
-    expected_rows: Any
-    holdout: Any
+    expected_rows: Any = None
+    holdout: Any = None
     ledger: Any
     budget: Any
 
     # ---- what each learner says of itself
 
     @abstractmethod
-    def _settings(self, task: Task, price: Cost) -> dict[str, Parameter]:
+    def _task(self, session: Session) -> Wanted:
+        """What is to be learnt, or a refusal."""
+
+    @abstractmethod
+    def _settings(self, task: Wanted, price: Cost) -> dict[str, Parameter]:
         """All that decides on plans besides the task: of declarations, parameters and the price alone."""
 
     @abstractmethod
-    def _templates(self, task: Task, price: Cost) -> list[Template]:
+    def _templates(self, task: Wanted, price: Cost) -> list[Template]:
         """Plans of the size of those that will be drawn; together they cost the price."""
 
     @abstractmethod
-    def _learnt(self, task: Task, envelope: Envelope, told: Told) -> tuple[Fitted, tuple[str, ...]]:
+    def _learnt(self, task: Wanted, envelope: Envelope, told: Told) -> tuple[Fitted, tuple[str, ...]]:
         """Draw everything, and what follows from it; with notes on what noise rules."""
+
+    def _room(self, task: Wanted, price: Cost) -> int:  # noqa: ARG002
+        """How many bytes the numbers of the fitted model take at most in its file. What is said here is enough where
+        there are a few thousand, whatever the declarations are.
+        """
+        return 10**6
 
     # ---- fitting
 
@@ -109,12 +118,8 @@ class Learner(ABC):
             envelope.seed,
             envelope.when,
         )
-        features = tuple(one.feature for one in task.columns)
-        self._adopt(
-            Model(
-                self.learner, self.version, task.target, task.classes, features, settings, fitted, paid, schedule, notes
-            )
-        )
+        known = self.learner, self.version, task.target, task.classes, task.features, settings
+        self._adopt(Model(*known, fitted, paid, schedule, notes))
         self.cost_, self.left_ = envelope.cost, session.budget.left
         return self
 
@@ -130,54 +135,39 @@ class Learner(ABC):
         """The spend as it was typed. Needs: one."""
         return self.spend.epsilon if isinstance(self.spend, Spend) else Spend(self.spend).epsilon
 
-    def _task(self, session: Session) -> Task:
-        return task_of(
-            session.schema,
-            session.price(self.spend).currency,
-            target=self.target,
-            columns=self.columns,
-            max_rows=self.max_rows,
-            expected_rows=session.schema.expected_rows if self.expected_rows is None else self.expected_rows,
-            holdout=self.holdout,
-        )
+    def _rows(self, session: Session) -> dict[str, Any]:
+        """Which rows count, for a task."""
+        known = session.schema.expected_rows if self.expected_rows is None else self.expected_rows
+        return {"max_rows": self.max_rows, "expected_rows": known, "holdout": self.holdout}
 
-    def _told(self, task: Task, price: Cost) -> dict[str, Parameter]:
-        share = None if self.holdout is None else str(share_of(self.holdout))
-        rows: dict[str, Parameter] = (
-            {} if self.max_rows is None else {"max_rows": whole(self.max_rows, "max_rows", least=1)}
-        )
-        return {**self._settings(task, price), **rows, "holdout": share}
+    def _told(self, task: Wanted, price: Cost) -> dict[str, Parameter]:
+        told = self._settings(task, price)
+        demand_room(task.classes, task.features, self._room(task, price))
+        if self.max_rows is not None:
+            told["max_rows"] = whole(self.max_rows, "max_rows", least=1)
+        if "holdout" in _parameters(type(self)):
+            told["holdout"] = None if self.holdout is None else str(share_of(self.holdout))
+        return told
 
-    def _purpose(self, task: Task, settings: Mapping[str, Parameter]) -> str:
+    def _purpose(self, task: Wanted, settings: Mapping[str, Parameter]) -> str:
         """In canonical words: another learner, version, parameter, column or bin is another purpose."""
         said = {"learner": self.learner, "version": self.version, **task.says(), "settings": dict(settings)}
         return json.dumps(said, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
 
-    # ---- predicting
+    # ---- using
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:  # noqa: N803 - as scikit-learn calls it
-        """The probability of every class, one row a row, in the order of `classes_`."""
-        model = self._known()
-        return model.probabilities(codes_of(X, model.features))
-
-    def predict(self, X: Any) -> NDArray[Any]:  # noqa: N803
-        """The most probable class of every row."""
-        probabilities = self.predict_proba(X)
-        return np.asarray(self.classes_[probabilities.argmax(axis=1)])
-
-    def score(self, X: Any, y: Any) -> float:  # noqa: N803
-        """The share of rows of a table of your own that are predicted right. Of private rows: session.evaluate."""
-        return float(np.mean(self.predict(X) == np.asarray(y)))
+    def predicted(self, X: Any) -> dict[str, NDArray[Any]]:  # noqa: ARG002, N803 - as scikit-learn calls it
+        """The columns that `sfumato predict` puts beside the rows of a table."""
+        self._known()
+        raise nothing_to_predict(type(self).__name__)
 
     def to_sql(self, table: str | None = None) -> str:
-        """The model as one SELECT that gives every row its class and its probability, in any SQL that knows CASE."""
+        """The model as one SELECT that says of every row what it says, in any SQL that knows CASE."""
         return as_sql(self._known(), table)
 
-    def evaluated_in(
-        self, session: Session, *, spend: GivenNumber | Spend | None, confidence: float = 0.95, fresh: bool = False
-    ) -> Evaluation:
+    def evaluated_in(self, *_: Any, **__: Any) -> Any:
         """What `session.evaluate(model, spend=…)` calls."""
-        return evaluated(self._known(), session, spend=spend, confidence=confidence, fresh=fresh)
+        raise nothing_to_evaluate(type(self).__name__)
 
     # ---- keeping
 
@@ -214,12 +204,11 @@ class Learner(ABC):
         return hasattr(self, "model_")
 
     def __sklearn_tags__(self) -> Any:
-        from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags  # noqa: PLC0415 - only whoever has it asks
+        from sklearn.utils import InputTags, Tags, TargetTags  # noqa: PLC0415 - only whoever has it asks
 
         return Tags(
-            estimator_type="classifier",
-            target_tags=TargetTags(required=True),
-            classifier_tags=ClassifierTags(multi_class=self.many_classes),
+            estimator_type=None,
+            target_tags=TargetTags(required=self.supervised),
             input_tags=InputTags(categorical=True, string=True, allow_nan=True),
             non_deterministic=True,
         )
@@ -237,13 +226,12 @@ class Learner(ABC):
 
     def _adopt(self, model: Model) -> None:
         self.model_ = model
-        self.classes_ = np.array(model.classes)
         self.feature_names_in_ = np.array([feature.name for feature in model.features], dtype=object)
         self.n_features_in_ = len(model.features)
         self.receipt_, self.notes_ = model.paid.receipt, model.notes
 
 
-def _parameters(kind: type[Learner]) -> list[str]:
+def _parameters(kind: type[Learner[Any]]) -> list[str]:
     return list(inspect.signature(kind).parameters)
 
 

@@ -9,8 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.learn.bins import Codes, Feature
-from sfumato.learn.evidence import STEPS
+from sfumato.learn.bins import Codes, Feature, Span
+from sfumato.learn.linear.coefficients import Coefficients
+from sfumato.learn.linear.matrices import Correlations, Directions
+from sfumato.learn.scores.evidence import STEPS
+from sfumato.learn.synthesis.likeness import Likeness
 from sfumato.schema.columns import CategoryValue
 
 Floats = NDArray[np.float64]
@@ -37,6 +40,27 @@ class Scores:
             score[:, 1:] += np.array(weights, dtype=np.int64)[codes[:, place]]
         raised = np.exp((score - score.max(axis=1, keepdims=True)) / STEPS)
         return np.asarray(raised / raised.sum(axis=1, keepdims=True), dtype=np.float64)
+
+
+TO_AN_END = 1 << 12  # steps from the middle of the bounds of a number to each of them
+
+
+@dataclass(frozen=True, slots=True)
+class Curves:
+    """A sum over columns that predicts a number, beyond whose bounds it is as at them.
+
+    `sums`: as of two classes, but in steps of 2^-12 of half of what the bounds of the target are apart, from the middle
+    of these.
+    """
+
+    target: Span
+    sums: Scores
+
+    def predictions(self, codes: Codes) -> Floats:
+        total = np.full(len(codes), self.sums.intercept[0], dtype=np.int64)
+        for place, weights in enumerate(self.sums.weights):
+            total += np.array(weights, dtype=np.int64)[codes[:, place], 0]
+        return np.asarray(self.target.middle + self.target.reach * np.clip(total / TO_AN_END, -1, 1))
 
 
 SHARES = 1 << 16  # of a probability of a leaf
@@ -72,8 +96,35 @@ class Branches:
         return len(self.trees[0][0].shares)
 
 
+@dataclass(frozen=True, slots=True)
+class Heights:
+    """A tree that predicts a number: the mean of the target in a leaf, by which groups of it its rows are in.
+
+    `groups`: the middle of each, in steps of 2^-12 of half of what the bounds of the target are apart, from the middle
+    of these. `nodes`: of a tree that tells the groups apart, its root first.
+    """
+
+    target: Span
+    groups: tuple[int, ...]
+    nodes: tuple[Node, ...]
+
+    def predictions(self, codes: Codes) -> Floats:
+        heights = np.array([self.height(node) for node in self.nodes])[_places(self.nodes, codes)]
+        return np.asarray(self.target.middle + self.target.reach * (heights / TO_AN_END))
+
+    def height(self, node: Node) -> int:
+        """The mean of a node in whole steps, halves up."""
+        total = sum(share * group for share, group in zip(node.shares, self.groups, strict=True))
+        return (2 * total + SHARES) // (2 * SHARES)
+
+
 def _leaves(nodes: Sequence[Node], codes: Codes) -> Floats:
-    """The shares of the leaf of every row: all rows go down one level at a time."""
+    """The shares of the leaf of every row."""
+    return np.array([node.shares for node in nodes], dtype=np.float64)[_places(nodes, codes)]
+
+
+def _places(nodes: Sequence[Node], codes: Codes) -> NDArray[np.int64]:
+    """The leaf of every row: all rows go down one level at a time."""
     widest = max([0, *(cell for node in nodes for cell in node.right)]) + 1
     right = np.zeros((len(nodes), widest + 1), dtype=np.int64)
     children = np.zeros((len(nodes), 2), dtype=np.int64)
@@ -85,7 +136,7 @@ def _leaves(nodes: Sequence[Node], codes: Codes) -> Floats:
     for _ in range(depth(nodes)):
         cells = np.minimum(codes[rows, columns[place]], widest)
         place = children[place, right[place, cells]]
-    return np.array([node.shares for node in nodes], dtype=np.float64)[place]
+    return place
 
 
 def depth(nodes: Sequence[Node], number: int = 0) -> int:
@@ -122,13 +173,31 @@ class Stage:
     cells: int
 
 
-Fitted = Scores | Branches
+SIDE = 127  # steps from the middle of a column to each of its bounds, in which centres are told
+
+
+@dataclass(frozen=True, slots=True)
+class Centres:
+    """Centres of clusters in whole steps of their columns, and the standard deviations of these in 256ths of a step.
+
+    `rows` are the noisy numbers of rows that are nearest to each, and `noise` the standard deviation of these.
+    """
+
+    centres: tuple[tuple[int, ...], ...]
+    errors: tuple[tuple[int, ...], ...]
+    rows: tuple[int, ...]
+    noise: int
+
+
+Classifying = Scores | Branches  # what tells classes apart
+Numbering = Curves | Heights  # what predicts a number from cells
+Fitted = Classifying | Numbering | Coefficients | Correlations | Directions | Centres | Likeness
 Parameter = str | int | float | bool | None
 
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """All that a file of a model holds."""
+    """All that a file of a model holds. Without anything to predict the target is ""; only classifiers have classes."""
 
     learner: str
     version: int
@@ -141,8 +210,12 @@ class Model:
     schedule: tuple[Stage, ...]
     notes: tuple[str, ...]
 
-    def probabilities(self, codes: Codes) -> Floats:
-        return self.fitted.probabilities(codes)
+    @property
+    def classifying(self) -> Classifying:
+        """Needs: a model of a classifier."""
+        if not isinstance(self.fitted, Classifying):
+            raise TypeError("it tells no classes apart")
+        return self.fitted
 
 
 def nested(values: Sequence[NDArray[np.int64]]) -> tuple[tuple[tuple[int, ...], ...], ...]:

@@ -10,12 +10,12 @@ from typing import Any
 
 from sfumato.answers.notes import price_in_words
 from sfumato.errors import Refused, SfumatoError
-from sfumato.kernel.certify import certify
 from sfumato.kernel.cost import Cost
 from sfumato.kernel.mechanisms.additive import Additive
 from sfumato.kernel.widths import deviation
+from sfumato.learn.asking import Asking
+from sfumato.learn.bins import named
 from sfumato.learn.model import Stage
-from sfumato.learn.task import Task
 from sfumato.learn.wordings import learner_too_large
 from sfumato.plan.nodes import Plan
 from sfumato.session import Session
@@ -34,14 +34,14 @@ class Template:
     numbers: int | None = None  # that are released in all, where plans are not equally large
 
 
-def stages(templates: Sequence[Template], task: Task, price: Cost) -> tuple[Stage, ...]:
+def stages(templates: Sequence[Template], task: Asking, price: Cost) -> tuple[Stage, ...]:
     """The lines of a schedule, each certified as the plans will be."""
     return tuple(_stage(template, task, price) for template in templates)
 
 
-def _stage(template: Template, task: Task, price: Cost) -> Stage:
+def _stage(template: Template, task: Asking, price: Cost) -> Stage:
     try:
-        certified = certify(template.plan, task.schema, task.currency)
+        certified = task.certified(template.plan)
     except Refused as refused:
         raise learner_too_large(refused.message) from None
     certified.demand_allowed()
@@ -65,7 +65,7 @@ class Schedule:
 
     learner: str
     target: str
-    columns: dict[str, int]
+    columns: dict[str, int | str]  # how many cells, or from where to where
     unit: str
     epsilon: float
     delta: float
@@ -81,10 +81,11 @@ class Schedule:
 
     def __str__(self) -> str:
         cost = f"epsilon {self.epsilon:g}" + (f", delta {self.delta:g}" if self.delta else "")
-        lines = [f"Learner:  {self.learner}, target {self.target}", f"Protects: one {self.unit}"]
+        target = f", target {self.target}" if self.target else ""
+        lines = [f"Learner:  {self.learner}{target}", f"Protects: one {self.unit}"]
         lines += [f"Costs:    {cost}, one charge", f"          {self.words}"]
         lines += [f"Refused:  {self.refused}"] if self.refused else []
-        lines += ["Columns:  " + ", ".join(f"{name} ({cells} cells)" for name, cells in self.columns.items())]
+        lines += ["Columns:  " + ", ".join(named(name, extent) for name, extent in self.columns.items())]
         lines += ["Settings: " + ", ".join(f"{name} {value}" for name, value in self.settings.items())]
         lines += ["Schedule:"]
         for stage in self.stages:
@@ -107,7 +108,7 @@ class Schedule:
 
 def explained(
     session: Session,
-    task: Task,
+    task: Asking,
     learner: str,
     spend: Any,
     templates: Sequence[Template],
@@ -123,7 +124,7 @@ def explained(
     return Schedule(
         learner,
         task.target,
-        {one.feature.name: one.size for one in task.columns},
+        task.extents,
         str(task.schema.unit),
         cost.epsilon,
         cost.delta,

@@ -1,73 +1,35 @@
-"""What is to be learnt: the columns, classes and caps of a session's table, as the plans of a learner need them.
+"""What is to be learnt in cells: the public bins and classes of a session's table, as the plans of a learner need them.
 
 Everything here follows from declarations and parameters; no row is near.
 """
 
-import hashlib
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from sfumato.errors import identifier_used, out_of_range, unknown_column
-from sfumato.kernel.certify import certify
+from sfumato.errors import identifier_used, unknown_column
 from sfumato.kernel.cost import Currency
-from sfumato.kernel.gate import Release
-from sfumato.kernel.mechanisms.additive import Additive
-from sfumato.kernel.widths import deviation
-from sfumato.learn.bins import MOST_SINGLE, Binned, binned
-from sfumato.learn.wordings import (
-    column_twice,
-    columns_not_list,
-    no_columns_to_learn,
-    one_class,
-    target_among_columns,
-    target_missing,
-    target_unusable,
-)
-from sfumato.plan.caps import Caps
-from sfumato.plan.expressions import (
-    Column,
-    Comparison,
-    Condition,
-    Cross,
-    Key,
-    ListedKey,
-    Number,
-    Pick,
-    RangeKey,
-    UnitPart,
-)
-from sfumato.plan.nodes import Aggregate, Histogram, Measure, MechanismName, Plan
-from sfumato.plan.sources import Computed, Kept, Rows, Source
-from sfumato.query.capping import AskedCaps
-from sfumato.schema.columns import Category, CategoryValue, Identifier, Int, Text
-from sfumato.schema.numbers import GivenNumber, exact, whole
+from sfumato.learn.asking import Asking, chosen, expected, rows_of
+from sfumato.learn.asking import Counts as Counts
+from sfumato.learn.asking import cells_of as cells_of
+from sfumato.learn.asking import crossed as crossed
+from sfumato.learn.asking import share_of as share_of
+from sfumato.learn.asking import sums_of as sums_of
+from sfumato.learn.bins import MOST_SINGLE, Binned, Feature, binned
+from sfumato.learn.wordings import one_class, target_missing, target_unusable, too_many_values
+from sfumato.plan.expressions import MOST_PICKED, Column, Key, ListedKey, Pick, RangeKey
+from sfumato.plan.nodes import Histogram, Plan
+from sfumato.plan.sources import Computed, Kept, Rows
+from sfumato.schema.columns import Category, CategoryValue, Declared, Identifier, Int, Text
+from sfumato.schema.numbers import GivenNumber
 from sfumato.schema.table import Schema
-from sfumato.schema.unit import Unit
-
-Counts = NDArray[np.int64]
-
-PARTS, SALT = 1000, 20_170_517  # of units that may be held out
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Task:
-    """Columns to learn from, and the classes to tell apart. Equal to itself alone."""
+class Task(Asking):
+    """Columns in cells, and the classes to tell apart, or none. Equal to itself alone."""
 
-    schema: Schema
-    currency: Currency
-    target: str
-    classes: tuple[CategoryValue, ...]
     columns: tuple[Binned, ...]
-    unit: Unit  # whose rows count, and how many usually
-    caps: Caps | None
-    expected_rows: int | None
-    where: Condition | None = None
     renumbered: Kept | None = None  # rows whose cells have other numbers by now
 
     @property
@@ -76,23 +38,24 @@ class Task:
         return self.renumbered or Kept(Rows(self.schema.table, self.where, self.coded))
 
     @property
+    def features(self) -> tuple[Feature, ...]:
+        return tuple(one.feature for one in self.columns)
+
+    @property
     def coded(self) -> tuple[Computed, ...]:
-        cells = [Computed(one.feature.name, one.code, Int(0, one.size - 1)) for one in self.columns]
+        cells = tuple(Computed(one.feature.name, one.code, Int(0, one.size - 1)) for one in self.columns)
+        if not self.classes:
+            return cells
         numbered = Pick(self._declared_classes, tuple(range(len(self.classes))))
         return (*cells, Computed(self.target, numbered, Int(0, len(self.classes) - 1)))
 
     @property
     def class_key(self) -> RangeKey:
+        """Needs: classes."""
         return RangeKey(Column(self.target), 0, len(self.classes) - 1)
 
     def cell_key(self, place: int) -> RangeKey:
         return RangeKey(Column(self.columns[place].feature.name), 0, self.columns[place].size - 1)
-
-    def plan(self, keys: Sequence[Key], aggregate: Aggregate, share: Fraction, source: Source | None = None) -> Plan:
-        mechanism: MechanismName = "laplace" if self.currency == "epsilon" else "gaussian"
-        measure = Measure(aggregate, mechanism, share)
-        rows = self.source if source is None else source
-        return Plan(rows, self.unit, None, tuple(keys), (measure,), caps=self.caps)
 
     def ranked(self, orders: Mapping[int, tuple[int, ...]]) -> "Task":
         """The same task, with the cells of some columns of listed values numbered by their place in an order."""
@@ -106,13 +69,6 @@ class Task:
             made[place] = replace(made[place], value=Pick(self.cell_key(place), (*ranks, missing)))
         return replace(self, columns=tuple(columns), renumbered=Kept(Rows(self.source, None, tuple(made))))
 
-    def unused(self, name: str) -> str:
-        """A name that no column has."""
-        known = {each.casefold() for each in self.schema.columns}
-        while name in known:
-            name += "_"
-        return name
-
     @property
     def _declared_classes(self) -> Key:
         """Rows of no declared class are in none."""
@@ -122,25 +78,7 @@ class Task:
 
     def class_table(self, place: int, share: Fraction) -> Plan:
         """How many rows of each class are in each cell of a column. Cells and no groups: a person may be in several."""
-        return self.plan((), Histogram(Cross((self.cell_key(place), self.class_key))), share)
-
-    def deviation(self, plan: Plan) -> float:
-        """The standard deviation of the noise on each number of a plan that adds noise."""
-        mechanism = certify(plan, self.schema, self.currency).releases[0].mechanism
-        if not isinstance(mechanism, Additive):
-            raise TypeError("a choice has no standard deviation")
-        return deviation(mechanism.law)
-
-    def says(self) -> dict[str, Any]:
-        """What a purpose says of it: all that decides on plans, bins as a digest."""
-        cells = json.dumps([_plain(one) for one in self.columns], separators=(",", ":"))
-        return {
-            "target": self.target,
-            "classes": list(self.classes),
-            "columns": [one.feature.name for one in self.columns],
-            "cells": hashlib.sha256(cells.encode()).hexdigest(),
-            **({"caps": [self.caps.rows, self.caps.groups, self.caps.rows_per_group]} if self.caps else {}),
-        }
+        return self.plan((), Histogram(crossed(self.cell_key(place), self.class_key)), share)
 
 
 def task_of(
@@ -154,36 +92,23 @@ def task_of(
     holdout: GivenNumber | None = None,
     held_out: bool = False,
 ) -> Task:
-    """The task, or a refusal before anything is paid. Of a hold-out the units that are kept, or those `held_out`."""
+    """The task, or a refusal before anything is paid. Of a hold-out the units that are kept, or those `held_out`.
+
+    With the target "" there is none, and no classes: all columns are learnt from.
+    """
     if target is None:
         raise target_missing()
     name = str(target)
-    classes = _classes(name, schema)
-    chosen = _chosen(columns, name, schema)
-    if expected_rows is not None:
-        expected_rows = whole(expected_rows, "expected_rows", least=1)
-    bins = tuple(binned(one, schema.columns[one], expected_rows) for one in chosen)
-    unit, caps = AskedCaps(max_rows=max_rows).of(schema.table, schema)
-    where = None if holdout is None else held(share_of(holdout), out=held_out)
-    return Task(schema, currency, name, classes, bins, unit, caps, expected_rows, where)
+    classes = _classes(name, schema) if name else ()
+    named = chosen(columns, name, schema, has_cells)
+    rows = expected(expected_rows)
+    bins = tuple(binned(one, schema.columns[one], rows) for one in named)
+    unit, caps, where = rows_of(schema, max_rows, holdout, held_out=held_out)
+    return Task(schema, currency, name, classes, unit, caps, rows, where, bins)
 
 
-def share_of(holdout: GivenNumber) -> Fraction:
-    """The share of units that is held out, in thousandths."""
-    share = exact(holdout, "holdout")
-    if not (0 < share < 1 and (share * PARTS).denominator == 1):
-        raise out_of_range("holdout", f"1/{PARTS}", f"1 - 1/{PARTS}", "that")
-    return share
-
-
-def held(share: Fraction, *, out: bool) -> Condition:
-    """Whether a unit is held out, or is not: by its id and a public salt, so that no unit is on both sides."""
-    return Comparison("<" if out else ">=", UnitPart(SALT, PARTS), Number(share * PARTS))
-
-
-def cells_of(release: Release) -> Counts:
-    """The noisy integers of cells, of a release with one group and one measure."""
-    return np.array(release.values[0][0], dtype=np.int64)
+def has_cells(declared: Declared) -> bool:
+    return not isinstance(declared, Text | Identifier)
 
 
 def _classes(name: str, schema: Schema) -> tuple[CategoryValue, ...]:
@@ -200,35 +125,6 @@ def _classes(name: str, schema: Schema) -> tuple[CategoryValue, ...]:
             raise target_unusable(name)
     if len(found) < 2:
         raise one_class(name)
+    if len(found) > MOST_PICKED:
+        raise too_many_values(name, len(found), MOST_PICKED)
     return found
-
-
-def _chosen(columns: object, target: str, schema: Schema) -> list[str]:
-    """The columns that were named; else all but texts, identifiers and the target."""
-    if columns is None:
-        chosen = [
-            name
-            for name, declared in schema.columns.items()
-            if name != target and not isinstance(declared, Text | Identifier)
-        ]
-        if not chosen:
-            raise no_columns_to_learn(target)
-        return chosen
-    if isinstance(columns, str) or not isinstance(columns, Sequence | Mapping):
-        raise columns_not_list()
-    chosen = [str(name) for name in columns if not (isinstance(columns, Mapping) and name == target)]
-    for place, name in enumerate(chosen):
-        if name == target:
-            raise target_among_columns(target)
-        if name in chosen[:place]:
-            raise column_twice(name)
-        if name not in schema.columns:
-            raise unknown_column(name, schema.visible)
-    if not chosen:
-        raise no_columns_to_learn(target)
-    return chosen
-
-
-def _plain(column: Binned) -> list[Any]:
-    cells = column.feature.cells
-    return [column.feature.name, *(getattr(cells, part) for part in cells.__slots__)]

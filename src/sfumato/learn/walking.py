@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import exp
 
-from sfumato.learn.descending import asks, passed, whole
-from sfumato.learn.evidence import STEPS
-from sfumato.learn.model import SHARES, Branches, Fitted, Node, Scores
-from sfumato.learn.questions import Asked, Orders, orders_in
+from sfumato.learn.model import SHARES, Branches, Classifying, Node, Scores
+from sfumato.learn.scores.evidence import STEPS
 from sfumato.learn.task import Task
+from sfumato.learn.trees.descending import asks, passed, whole
+from sfumato.learn.trees.questions import Asked, Orders, orders_in
 from sfumato.plan.expressions import (
     AllOf,
     Arithmetic,
@@ -43,7 +43,7 @@ class Walked:
     score: RangeKey | None
 
 
-def walked(fitted: Fitted, task: Task) -> Walked:
+def walked(fitted: Classifying, task: Task) -> Walked:
     many = len(task.classes)
     match fitted:
         case Scores() as scores:

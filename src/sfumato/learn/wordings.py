@@ -24,7 +24,8 @@ def target_missing() -> UsageError:
 def target_unusable(name: str) -> Refused:
     return Refused(
         f'"{name}" has no public list of classes.',
-        "A target is a Category, or an Int with at most 32 values between its bounds. Declare it so.",
+        "A target is a Category, or an Int with at most 32 values between its bounds; of Additive also a number with "
+        "bounds. Declare it so.",
     )
 
 
@@ -32,13 +33,6 @@ def one_class(name: str) -> Refused:
     return Refused(
         f'"{name}" is declared with one value, so there is nothing to tell apart.',
         "List all values that it may have; whether rows have them does not matter.",
-    )
-
-
-def two_classes_only(learner: str, many: int) -> Refused:
-    return Refused(
-        f"{learner} tells two classes apart, and the target has {many}.",
-        "Use NaiveBayes or Tree, or declare a column with two values.",
     )
 
 
@@ -63,6 +57,14 @@ def learner_too_large(reason: str) -> Refused:
     )
 
 
+def too_many_centres(wanted: int, columns: int, most: int) -> Refused:
+    fewer = f"Use k={most} or less, or name" if most > 0 else "Name"
+    return Refused(
+        f"with k={wanted} and {columns} columns fitting would make too large a plan.",
+        f"{fewer} fewer columns, e.g. columns=[…]. Nothing was charged.",
+    )
+
+
 def too_deep(wanted: int, most: int) -> Refused:
     return Refused(
         f"with depth={wanted} fitting or evaluating would make too large a plan for these columns.",
@@ -71,9 +73,17 @@ def too_deep(wanted: int, most: int) -> Refused:
 
 
 def no_columns_to_learn(target: str) -> Refused:
+    beside = f'beside "{target}" ' if target else ""
     return Refused(
-        f'beside "{target}" there is no column to learn from.',
+        f"{beside}there is no column to learn from.",
         "Declare a Category, or numbers or dates with bounds; texts and identifiers are not learnt from.",
+    )
+
+
+def target_no_number(name: str) -> Refused:
+    return Refused(
+        f'"{name}" is no number.',
+        "A target of this learner is an Int or a Float with bounds; for classes use Additive, NaiveBayes or Tree.",
     )
 
 
@@ -96,6 +106,23 @@ def column_without_use(name: str) -> Refused:
     return Refused(f'"{name}" names people, and nothing is learnt from names.', "Leave it out of columns.")
 
 
+def column_of_no_number(name: str) -> Refused:
+    return Refused(f'"{name}" is a Category, and this learner takes numbers and dates.', "Leave it out of columns.")
+
+
+def column_of_one_value(name: str) -> Refused:
+    return Refused(
+        f'"{name}" is declared with one value, so there is nothing to learn from it.', "Leave it out of columns."
+    )
+
+
+def too_many_values(name: str, many: int, most: int) -> Refused:
+    return Refused(
+        f'"{name}" is declared with {many:,} values, and a plan can tell {most:,} apart.',
+        "Leave it out of columns, or declare a column with fewer values, such as a region in place of an address.",
+    )
+
+
 def column_unbounded(name: str) -> Refused:
     return Refused(
         f'"{name}" has no bounds, so its bins would come from the data.',
@@ -103,10 +130,20 @@ def column_unbounded(name: str) -> Refused:
     )
 
 
-def columns_needed() -> UsageError:
+def bounds_too_near(name: str) -> Refused:
+    return Refused(
+        f'the bounds of "{name}" are so near to each other, for numbers so far from 0, that doubles do not tell what '
+        "lies between them apart.",
+        "Subtract a public number from the column first, e.g. its lower bound, and declare what is left; or leave it "
+        "out of columns. Nothing was charged.",
+    )
+
+
+def columns_needed(*, target: bool = True) -> UsageError:
+    call, among = ("fit(X, y)", " with the target among them") if target else ("fit(X)", "")
     return UsageError(
-        "fit(X, y) needs the bounds of every column: they are never read off X.",
-        'Pass columns={"age": sf.Int(0, 120), …} with the target among them and ledger="….ledger", or fit a session.',
+        f"{call} needs the bounds of every column: they are never read off X.",
+        f'Pass columns={{"age": sf.Int(0, 120), …}}{among} and ledger="….ledger", or fit a session.',
     )
 
 
@@ -144,9 +181,68 @@ def complex_table() -> UsageError:
     return UsageError("Complex data not supported.", "Pass real numbers.")
 
 
+def nothing_to_evaluate(learner: str) -> UsageError:
+    return UsageError(
+        f"{learner} tells no classes apart, so there is no accuracy to measure.",
+        "Ask the session what you want to know of its rows, or measure on rows of your own.",
+    )
+
+
+def no_classes(target: str) -> UsageError:
+    return UsageError(f'"{target}" is a number and has no classes.', "Call predict: it gives numbers.")
+
+
+def nothing_to_predict(learner: str) -> UsageError:
+    return UsageError(f"{learner} says nothing of single rows.", "Read its card: model.card_, or sfumato card.")
+
+
+def no_sql(learner: str) -> UsageError:
+    return UsageError(
+        f"{learner} says nothing of single rows, so there is no SQL of it.", "Read its card, or its file."
+    )
+
+
+def too_many_coefficients(many: int, most: int) -> Refused:
+    return Refused(
+        f"these columns have {many} coefficients, and a linear model has at most {most}: listed values count each.",
+        "Name fewer columns, e.g. columns=[…], or use Additive or Tree. Nothing was charged.",
+    )
+
+
+def too_few_numbers(many: int, most: int) -> Refused:
+    return Refused(
+        f"there {'is 1 column' if many == 1 else f'are {many} columns'} of numbers or dates, and 2 to {most} can be "
+        "compared.",
+        "Name them, e.g. columns=[…]. Nothing was charged.",
+    )
+
+
+def too_many_components(wanted: int, most: int) -> UsageError:
+    return UsageError(f"k={wanted} components of {most} columns: there are no more than columns.", f"Use k={most}.")
+
+
+def nothing_in_sql(what: str) -> UsageError:
+    return UsageError(f"{what} says nothing of single rows, so there is no SQL of it.", "Read its card: model.card_.")
+
+
+def sql_too_large(megabytes: int) -> UsageError:
+    return UsageError(
+        f"the SQL of this model would be longer than {megabytes} MB.",
+        "Use predict, or fit a model of fewer columns, classes or levels.",
+    )
+
+
+def rows_of_no_kind(path: str) -> UsageError:
+    return UsageError(f"{path} is neither .parquet nor .csv.", "Name the file of rows e.g. synthetic.parquet.")
+
+
 def parameter_unknown(name: str, known: Iterable[str]) -> UsageError:
     known = list(known)
     return UsageError(f"there is no parameter {name}.{did_you_mean(name, known)}", f"There are {quoted(known)}.")
+
+
+def no_such_axes(axes: str, known: Iterable[str]) -> UsageError:
+    return UsageError(f"a map has two columns of the model as its axes, not {axes}.", f"There are {quoted(known)}.")
 
 
 def no_such_part(part: str, known: Iterable[str]) -> UsageError:
@@ -190,6 +286,20 @@ def model_unreadable(path: str) -> DataUnreadable:
 
 def model_too_large(path: str, megabytes: int) -> DataUnreadable:
     return DataUnreadable(f"{path} is larger than {megabytes} MB.", "No model that model.save writes is.")
+
+
+def model_would_be_too_large(megabytes: int) -> Refused:
+    return Refused(
+        f"the file of a model of so many classes, columns and cells could be larger than {megabytes} MB.",
+        "Name fewer columns, e.g. columns=[…], declare fewer values, or say a smaller depth. Nothing was charged.",
+    )
+
+
+def model_not_written(megabytes: int) -> UsageError:
+    return UsageError(
+        f"the file of this model would be larger than {megabytes} MB, and none is read.",
+        "It predicts as it is; fit a model of fewer columns, classes or values to keep it.",
+    )
 
 
 def model_newer(path: str) -> DataUnreadable:

@@ -6,7 +6,8 @@ from fractions import Fraction
 from sfumato.kernel.cost import Cost
 from sfumato.ledger.admission import totals
 from sfumato.ledger.book import Book
-from sfumato.ledger.terms import Amount, Terms
+from sfumato.ledger.terms import Amount, Terms, rounded_down
+from sfumato.plots.page import Table, table
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,13 @@ class Balance:
     def cost(self, spend: Fraction, delta: Fraction) -> Amount:
         """(ε, δ) of one question, as its spend was typed."""
         return self._terms.cost(spend, delta)
+
+    def _repr_html_(self) -> str:
+        """For a notebook."""
+        amounts = {"limit": self.limit, "spent": self.spent, "left": self.left}
+        rows = [[name, rounded_down(amount.epsilon, 6), f"{amount.delta:g}"] for name, amount in amounts.items()]
+        rows += [["left for keys", "", f"{self.left_for_keys:g}"]] if self.limit.delta else []
+        return table(Table(["", "epsilon", "delta"], rows))
 
     def __repr__(self) -> str:
         names = ("limit", "spent", "left", "left_for_keys", "more")

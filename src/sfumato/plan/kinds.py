@@ -61,6 +61,30 @@ def may_be_nan(value: Expression, schema: Schema) -> bool:
             return False
 
 
+def uncut(value: Expression, schema: Schema) -> bool:
+    """Whether an engine may keep longer texts beside those that rows show, and hand them on with a value.
+
+    Claim: where this is False, each text that an engine keeps for the value is one that some row has, or was made of no
+    more signs than `plan.totality` derives. Needs: tables cut their texts to what is declared, those of categories
+    aside; a function is given a beginning of what is uncut (`sql.expressions`), and so is a side of a join
+    (`sql.sources`), which an engine holds: the longer texts once more with every few rows. Proof: a function of texts
+    makes new ones. Only columns, CASE, COALESCE and NULLIF hand a text on. A column of a table is one of a category or
+    is cut; one that was computed may be either.
+    """
+    match value:
+        case Column(name=name):
+            declared = schema.columns[name]
+            handed_on = isinstance(declared, Category) or name in schema.lengths
+            return handed_on and declared_kind(declared) == "text"
+        case Case(branches=branches, otherwise=otherwise):
+            thens = [then for _, then in branches] + ([] if otherwise is None else [otherwise])
+            return any(uncut(then, schema) for then in thens)
+        case Call(name=name, arguments=arguments) if FUNCTIONS[name].gives == "same":
+            return any(uncut(argument, schema) for argument in arguments)
+        case _:
+            return False
+
+
 def declared_kind(declared: Declared) -> Kind:
     match declared:
         case Int() | Float():

@@ -5,13 +5,11 @@ planner fills it in; `kernel.certify` derives sensitivity and cost from it and t
 """
 
 import hashlib
-import json
-from dataclasses import dataclass, fields, is_dataclass
-from datetime import date
+from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache, lru_cache
+from functools import lru_cache
 from math import isqrt, prod
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 from sfumato.plan.caps import ONE_ROW, Caps
 from sfumato.plan.expressions import Cells as Cells
@@ -23,6 +21,7 @@ from sfumato.plan.expressions import ListedKey as ListedKey
 from sfumato.plan.expressions import RangeKey as RangeKey
 from sfumato.plan.lattice import MOST_EXPONENT, Lattice
 from sfumato.plan.sources import Source, unit_of
+from sfumato.plan.writing import Shared, spelt_out
 from sfumato.schema.unit import Person, Row, Unit, UpTo
 
 MOST_DIVIDED = 1 << 22  # numbers of 64 bits that scores of a group take
@@ -222,7 +221,7 @@ Score = Literal["gini", "max", "gap"]
 
 
 @dataclass(frozen=True, slots=True)
-class Choose:
+class Choose(Shared):
     """The place of the question with the best score to the rows of a group: one for every group, chosen privately.
 
     Of rows that are divided by "gini" (children of few classes) or by "max" (children with one large class), every
@@ -364,37 +363,9 @@ class Plan:
 
     def digest(self) -> str:
         """Equal for equal plans only: SHA-256 of the language and of all in the plan that is not at its default."""
-        text = json.dumps({"language": PLAN_LANGUAGE, "plan": _plain(self)}, sort_keys=True, separators=(",", ":"))
+        text = f'{{"language":{PLAN_LANGUAGE},"plan":{spelt_out(self)}}}'
         return hashlib.sha256(text.encode()).hexdigest()
 
 
 def number_of_groups(keys: tuple[Key | OpenKey, ...]) -> int:
     return prod(1 if isinstance(key, OpenKey) else key.size for key in keys)
-
-
-Plain = dict[str, "Plain"] | list["Plain"] | str | int | bool | None
-AS_IT_IS = frozenset((str, int, bool, type(None)))
-
-
-def _plain(value: Any) -> Plain:
-    """A field at its default is left out, so that one that is added later changes no digest of before."""
-    if type(value) in AS_IT_IS:  # asked first: they are most of a plan
-        return value  # type: ignore[no-any-return]
-    if isinstance(value, tuple):
-        return [item if type(item) in AS_IT_IS else _plain(item) for item in value]
-    if is_dataclass(value) and not isinstance(value, type):
-        said = ((name, getattr(value, name), usual) for name, usual in _fields_and_defaults(type(value)))
-        parts = {name: _plain(one) for name, one, usual in said if type(one) is not type(usual) or one != usual}
-        return {"node": type(value).__name__, **parts}  # True is no 1 here: both are written out, and otherwise
-    if isinstance(value, Fraction):
-        return f"{value.numerator}/{value.denominator}"
-    if isinstance(value, date):
-        return {"day": value.isoformat()}
-    if isinstance(value, str | int):
-        return value
-    raise TypeError(f"{type(value).__name__} has no place in a plan")
-
-
-@cache
-def _fields_and_defaults(node: type[Any]) -> tuple[tuple[str, object], ...]:
-    return tuple((field.name, field.default) for field in fields(node))

@@ -7,13 +7,14 @@ and on public tables alone. Proof: docs/proofs/contribution-bounding.md
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
 from typing import Literal
 
 from sfumato.errors import SfumatoError, plan_refused
 from sfumato.plan.expressions import Call, Case, Column, Condition, Expression
 from sfumato.plan.lattice import Lattice
+from sfumato.plan.once import once
 from sfumato.plan.totality import Seen, agrees, check, known
+from sfumato.plan.writing import Shared
 from sfumato.schema.columns import LARGEST_INT, Category, Declared, Float, Identifier, Int, Text
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import ONE_ROW_EACH, Person, Row, TableCaps, Unit
@@ -102,7 +103,7 @@ class OnUnit:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class Kept(Shared):
     """The rows of a source, worked out once: the door has an engine keep them for the draws of an envelope."""
 
     source: "Source"
@@ -141,6 +142,7 @@ def _check_rows(rows: int) -> None:
         raise ValueError("of a person a whole number of rows counts, at least one")
 
 
+@once(256)
 def derive(source: Source, schema: Schema) -> Schema:
     """The columns of a source, as a schema of its own.
 
@@ -148,30 +150,6 @@ def derive(source: Source, schema: Schema) -> Schema:
     an identifier, or in which an expression could fail on a row (`plan.totality`).
     Certifying, weighing and writing all ask, for every counting: of the same source and schema it is worked out once.
     """
-    return _derived(_Same(source, schema))
-
-
-class _Same:
-    """These two objects and no others, equal ones neither: `1 == True`, though plans tell them apart.
-
-    Neither changes, and both live as long as this.
-    """
-
-    __slots__ = ("schema", "source")
-
-    def __init__(self, source: Source, schema: Schema) -> None:
-        self.source, self.schema = source, schema
-
-    def __hash__(self) -> int:
-        return id(self.source)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Same) and self.source is other.source and self.schema is other.schema
-
-
-@lru_cache(maxsize=256)
-def _derived(same: _Same) -> Schema:
-    source, schema = same.source, same.schema
     match source:
         case str():
             # Not a kind of text that says of itself what it is equal to.

@@ -48,7 +48,7 @@ from sfumato.plan.expressions import (
     lines_of,
 )
 from sfumato.plan.functions import FUNCTIONS
-from sfumato.plan.kinds import kind_of, may_be_nan
+from sfumato.plan.kinds import kind_of, may_be_nan, uncut
 from sfumato.plan.nodes import (
     CentredSum,
     CountCut,
@@ -60,6 +60,7 @@ from sfumato.plan.nodes import (
     OpenKey,
     Sum,
 )
+from sfumato.plan.once import once
 from sfumato.plan.sources import Kept, Lookup, OnUnit, PerUnit, Rows, Source, derive
 from sfumato.plan.totality import Seen, known
 from sfumato.schema.table import Schema
@@ -138,13 +139,8 @@ def work_of_source(source: Source, schema: Schema, kept: set[Kept]) -> Work:
             return work_of_source(inner, schema, kept)
         case str():
             return NOTHING
-        case Rows(source=inner, where=where, columns=computed):
-            scale = Scale(derive(inner, schema))
-            given = [column.value for column in computed]
-            # A column stays as it is; what is computed has no NaN.
-            made = total(scale.of(value) if isinstance(value, Column) else scale.value(value) for value in given)
-            found = work_of_source(inner, schema, kept) + made
-            return found if where is None else found + scale.of(where)
+        case Rows(source=inner):
+            return work_of_source(inner, schema, kept) + _made(source, schema)
         case Lookup(source=inner, column=name):
             # The key is hashed and compared; the columns that are carried along are not looked at.
             return work_of_source(inner, schema, kept) + Scale(derive(inner, schema)).grouped(Column(name))
@@ -159,10 +155,20 @@ def work_of_source(source: Source, schema: Schema, kept: set[Kept]) -> Work:
         case OnUnit(left=left, right=right):
             sides = [(side, derive(side, schema)) for side in (left, right)]
             # Where people may have too many rows, those that count are chosen by a hash of all columns.
-            hashed = total(Scale(columns).grouped(Column(name)) for _, columns in sides for name in columns.visible)
+            hashed = total(Scale(columns).held(Column(name)) for _, columns in sides for name in columns.visible)
             return hashed + total(work_of_source(side, schema, kept) for side, _ in sides)
         case _:
             assert_never(source)
+
+
+@once(256)
+def _made(rows: Rows, schema: Schema) -> Work:
+    """Some rows and their columns, without the source that they are made of: many plans are about the same."""
+    scale = Scale(derive(rows.source, schema))
+    given = [column.value for column in rows.columns]
+    # A column stays as it is; what is computed has no NaN.
+    found = total(scale.of(value) if isinstance(value, Column) else scale.value(value) for value in given)
+    return found if rows.where is None else found + scale.of(rows.where)
 
 
 def _key(key: LineOfCells | Cross | OpenKey | Magnitudes, scale: "Scale", placed: bool) -> Work:
@@ -212,8 +218,11 @@ class Scale:
         if id(node) not in self._weighed:
             parts = self._parts(node)
             # A copy more than one is compared, in a CASE of its own.
-            own = self._operators(node) + sum(copies - 1 for copies, _ in parts)
-            found = Work(own, own * NODE + self._characters(node))
+            cut = self._cut(node)
+            own = self._operators(node) + sum(copies - 1 for copies, _ in parts) + len(cut)
+            # Columns of a unit's name are nodes of this line alone, which no other may be taken for later.
+            beginnings = FUNCTIONS["LEFT"].price * sum(known(part, self._schema).longest for part in cut)
+            found = Work(own, own * NODE + self._characters(node) + beginnings)
             self._weighed[id(node)] = node, found + total(copies * self.of(part) for copies, part in parts)
         return self._weighed[id(node)][1]
 
@@ -224,6 +233,13 @@ class Scale:
     def grouped(self, node: Expression) -> Work:
         """A value that is hashed, compared and kept, as what rows are grouped by."""
         return self.value(node) + Work(0, GROUPED * self._longest(node))
+
+    def held(self, node: Expression) -> Work:
+        """The same of what an engine holds for longer: of a text that is uncut, the beginning."""
+        made = (
+            NOTHING if not uncut(node, self._schema) else Work(1, NODE + FUNCTIONS["LEFT"].price * self._longest(node))
+        )
+        return self.grouped(node) + made
 
     def _parts(self, node: Expression | Condition) -> list[tuple[int, Expression | Condition]]:
         """What a node is made of, and how often each part stands in its SQL; choices are listed, not evaluated."""
@@ -254,6 +270,20 @@ class Scale:
                 return [(1, inner) for inner in operands]
             case _:
                 assert_never(node)
+
+    def _cut(self, node: Expression | Condition) -> list[Expression]:
+        """The texts of which a node is given a beginning."""
+        match node:
+            case Call(name=name, arguments=arguments):
+                takes = FUNCTIONS[name].taken(len(arguments)) or ()
+                given = [part for part, how in zip(arguments, takes, strict=True) if how == "text"]
+            case Matches(operand=operand):
+                given = [operand]
+            case UnitPart() if not isinstance(self._schema.unit, Person):
+                given = [Column(name) for name in self._schema.visible]
+            case _:
+                return []
+        return [part for part in given if uncut(part, self._schema)]
 
     def _placed(self, line: LineOfCells, *, alone: bool) -> tuple[int, Expression]:
         """How often the place in a line holds what it is made of."""

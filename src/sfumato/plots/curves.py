@@ -15,7 +15,7 @@ def curve(
     grey: Sequence[bool],
     *,
     title: str,
-    towards: str,
+    to: str,
 ) -> Any:
     """Bars from 0 up or down, each with its band of two standard errors; grey where noise rules."""
     intervals = [(weight - 2 * error, weight + 2 * error) for weight, error in zip(weights, errors, strict=True)]
@@ -26,5 +26,5 @@ def curve(
         error_y=whiskers(weights, intervals),
     )
     horizontal = {"type": "category", "tickangle": -45, "nticks": LABELS}
-    vertical = {"title": {"text": plain(f"log-odds of {towards}")}, "zeroline": True}
+    vertical = {"title": {"text": plain(to)}, "zeroline": True}
     return figure([drawn], title=title, horizontal=horizontal, vertical=vertical)

@@ -7,6 +7,7 @@ from sfumato.plots.style import FILL, INK, RUST, figure, legend_above, plain, pl
 
 COLOURS = (FILL, RUST, INK, "#5a9a8b", "#b98a2f", "#9a5a8f", "#8a8aa0")
 SHADE = 0.25
+MOST_TICKS = 15  # with more whole numbers, ticks of their own lie on whole numbers, too
 Pair = tuple[float, float]
 Part = Mapping[str, Any]
 
@@ -15,7 +16,15 @@ def steps(places: Sequence[Any], values: Sequence[float], intervals: Sequence[Pa
     """A line of steps over an ordered key, in the band that its intervals make."""
     band = _band(places, intervals, "hvh")
     line = _line(places, values, title, FILL, "hvh")
-    return figure([*band, line], title=title, horizontal={"title": {"text": plain(along)}}, showlegend=False)
+    horizontal = {"title": {"text": plain(along)}, **_ticks(places)}
+    return figure([*band, line], title=title, horizontal=horizontal, showlegend=False)
+
+
+def _ticks(places: Sequence[Any]) -> dict[str, Any]:
+    """Whole numbers as they are written, 1984, and no tick between two of them."""
+    if not all(isinstance(place, int) for place in places):
+        return {}
+    return {"tickformat": "d", **({"tickvals": list(places)} if len(places) <= MOST_TICKS else {})}
 
 
 def histogram(

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from sfumato.errors import not_supported
+from sfumato.errors import Refused, not_supported
 from sfumato.kernel.certify import MOST_GROUPS
 from sfumato.plan.expressions import Column, Condition, Expression
 from sfumato.plan.nodes import BetweenEnds, Cells, Key, ListedKey, MostFrequent, OpenKey
@@ -15,7 +15,7 @@ from sfumato.query.bind_sources import bind_source
 from sfumato.query.bound import Bins, BoundCall
 from sfumato.query.ordering import After
 from sfumato.query.question import Question, SelectedCall, SelectedKey
-from sfumato.query.wordings import duplicate_output, select_without_group, too_many_keys
+from sfumato.query.wordings import duplicate_output, name_of_a_column, select_without_group, too_many_keys
 from sfumato.schema.columns import Int
 from sfumato.schema.table import Schema
 
@@ -60,7 +60,7 @@ def bind(question: Question, schema: Schema) -> BoundQuestion:
             case SelectedKey(name=name, expression=expression):
                 shown = bind_value(expression, schema)
                 if shown not in grouped:
-                    raise select_without_group(expression.name if isinstance(expression, Column) else name)
+                    raise _ungrouped(item, schema)
                 selected.append(BoundKey(name, grouped.index(shown)))
             case SelectedCall(name=name):
                 selected.append(BoundAggregate(name, bind_call(item, schema, groups)))
@@ -87,6 +87,14 @@ def _meant(key: Expression, question: Question, schema: Schema) -> Expression:
             if isinstance(item, SelectedKey) and item.name.casefold() == key.name.casefold():
                 return item.expression
     return key
+
+
+def _ungrouped(item: SelectedKey, schema: Schema) -> Refused:
+    """A name after AS that is a column's too means that column after GROUP BY."""
+    if isinstance(item.expression, Column):
+        return select_without_group(item.expression.name)
+    taken = item.name.casefold() in {name.casefold() for name in schema.columns}
+    return name_of_a_column(item.name) if taken else select_without_group(item.name)
 
 
 def _shows_text(item: BoundKey | BoundAggregate, keys: tuple[Key | OpenKey, ...], schema: Schema) -> bool:

@@ -34,13 +34,14 @@ from sfumato.query.question import BinsOf, DistinctOf, MeanOf, ModeOf, QuantileO
 from sfumato.query.wordings import (
     bounds_lost,
     bounds_too_wide,
+    category_unbounded,
     date_unbounded,
     mode_unlisted,
     no_bounds,
     people_unknown,
     too_many_keys,
 )
-from sfumato.schema.columns import Date, Float, Identifier, Int
+from sfumato.schema.columns import Category, Date, Float, Identifier, Int
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person, UpTo
 
@@ -146,10 +147,16 @@ def _unbounded_reason(value: Expression, text: str, schema: Schema) -> Refused:
     declared = {name: schema.columns[name] for name in columns_in(value)}
     for name, column in declared.items():
         if isinstance(column, Int | Float | Date) and column.lower is None:
-            return date_unbounded(text, name) if isinstance(column, Date) else no_bounds(text, name)
+            return date_unbounded(text, name) if isinstance(column, Date) else no_bounds(text, name, _kind(column))
+        if isinstance(column, Category) and (numbers := [each for each in column.values if type(each) is int]):
+            return category_unbounded(text, name, numbers)
     lost = next((node.name for node in inside(value) if isinstance(node, Call) and node.name in LOST), None)
     first = first_column(value)
     return no_bounds(text, first) if lost is None else bounds_lost(text, lost, LOST[lost].format(first))
+
+
+def _kind(column: Int | Float) -> str:
+    return "int" if isinstance(column, Int) else "float"
 
 
 def _is_unit(value: Expression, unit: Person, schema: Schema) -> bool:

@@ -33,7 +33,7 @@ from sfumato.query.bind_dates import date_part_range
 from sfumato.query.bind_functions import check_growth
 from sfumato.query.function_ranges import range_of
 from sfumato.query.ranges import WHOLE, Range, add, constant, hull, inverse, negate, times
-from sfumato.query.wordings import division_unbounded, not_listed, wrong_type
+from sfumato.query.wordings import division_unbounded, not_listed, number_and_truth, wrong_type
 from sfumato.schema.columns import Category, Float, Identifier, Int, as_date, plain_text
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person
@@ -45,11 +45,14 @@ NEAREST: dict[tuple[Kind, Kind], str] = {
         "date",
     ): "Count days: DATE_DIFF('day', DATE '2020-01-01', {0}); YEAR({0}) and MONTH({0}) are numbers.",
     ("number", "text"): "Text columns support COUNT({0}), COUNT(DISTINCT {0}) and GROUP BY; LENGTH({0}) is a number.",
-    ("text", "number"): "Write texts in quotes; numbers are compared with =, <, > and BETWEEN.",
+    ("text", "number"): "Write texts in quotes; numbers are compared with =, <, > and BETWEEN, and "
+    "grouped by BIN({0}, 10).",
     ("text", "date"): "Compare dates with dates: {0} >= DATE '2024-01-31'.",
     ("date", "number"): "A date is written DATE '2024-01-31'.",
     ("date", "text"): "A date is written DATE '2024-01-31'; the owner can declare a column of dates.",
 }
+
+TRUTH = {"true": 1, "false": 0}  # a text, where columns hold true and false
 
 
 def resolve(column: Column, schema: Schema) -> Column:
@@ -192,6 +195,10 @@ def _alike(one: Expression, other: Expression, schema: Schema) -> Expression:
         return other
     if kind == "date" and isinstance(other, String):
         return _day(other)
+    if kind == "number" and isinstance(other, String) and other.value in TRUTH:
+        raise number_and_truth(first_column(one), other.value, TRUTH[other.value])
+    if given == "number" and isinstance(one, String) and one.value in TRUTH:
+        raise number_and_truth(first_column(other), one.value, TRUTH[one.value])
     name = first_column(one)
     if name == "x":
         name, kind, given = first_column(other), given, kind

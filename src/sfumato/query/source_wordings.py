@@ -40,6 +40,14 @@ def sub_query_limited(part: str) -> Refused:
     )
 
 
+def sub_query_distinct() -> Refused:
+    return Refused(
+        "SELECT DISTINCT in a sub-query is not supported: of rows that are alike it keeps one, whoever's they are.",
+        "COUNT(DISTINCT x) counts different values, and of the unit id people; SELECT id … GROUP BY id, id being the "
+        "unit id, makes one row per person.",
+    )
+
+
 def join_kind(kind: str) -> Refused:
     reason = "it pairs rows of different people"
     if "RIGHT" in kind or "FULL" in kind:

@@ -183,11 +183,16 @@ def _selected_name(node: exp.Expr, selected: tuple[SelectedKey | SelectedCall, .
 def _ordered_by(node: exp.Expr, selected: tuple[SelectedKey | SelectedCall, ...], alias: str) -> str:
     if isinstance(node, exp.Literal) and not node.is_string:
         return _at(node.this, selected, "ORDER BY").name
-    return _output(node, selected, alias)
+    return _output(node, selected, alias, by_alias=True)
 
 
-def _output(node: exp.Expr, selected: tuple[SelectedKey | SelectedCall, ...], alias: str) -> str:
-    """The column of the answer that a name, a key or an aggregate means."""
+def _output(
+    node: exp.Expr, selected: tuple[SelectedKey | SelectedCall, ...], alias: str, *, by_alias: bool = False
+) -> str:
+    """The column of the answer that a name, a key or an aggregate means.
+
+    by_alias: as in ORDER BY, where a bare name is first one after AS; in HAVING it is first a column of the table.
+    """
     if isinstance(node, exp.Column):
         column = read_column(node, alias)
         names = {item.name.casefold(): item.name for item in selected}
@@ -196,7 +201,8 @@ def _output(node: exp.Expr, selected: tuple[SelectedKey | SelectedCall, ...], al
             for item in selected
             if isinstance(item, SelectedKey) and isinstance(item.expression, Column)
         }
-        found = (names | keys).get(column.name.casefold())
+        meant = keys | names if by_alias and not node.table else names | keys
+        found = meant.get(column.name.casefold())
         if found is None:
             raise not_in_answer(column.name, names.values())
     elif is_row_expression(node):

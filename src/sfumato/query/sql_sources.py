@@ -14,6 +14,7 @@ from sfumato.query.source_wordings import (
     join_condition,
     join_kind,
     nested_with,
+    sub_query_distinct,
     sub_query_limited,
     sub_query_unnamed,
     too_many_levels,
@@ -87,10 +88,10 @@ def _item(node: exp.Expr, known: Known) -> Item:
             return Item(_alias(node) or name, known.get(name.casefold(), name))
         case exp.Subquery(this=exp.Select() as select):
             only(node, "this", "alias")
-            alias = _alias(node)
+            alias, query = _alias(node), _sub_query(select, known)
             if alias is None:
                 raise sub_query_unnamed()
-            return Item(alias, _sub_query(select, known))
+            return Item(alias, query)
         case _:
             refuse(node)
 
@@ -142,7 +143,9 @@ def _sub_query(select: exp.Expr, known: Known) -> SubQuery:
         refuse(select)
     if select.args.get("with_") or select.args.get("with"):
         raise nested_with()
-    for part in ("distinct", "having", "order", "limit", "offset"):
+    if select.args.get("distinct"):
+        raise sub_query_distinct()
+    for part in ("having", "order", "limit", "offset"):
         if select.args.get(part):
             raise sub_query_limited(part.upper())
     only(select, "expressions", "from", "from_", "joins", "where", "group")

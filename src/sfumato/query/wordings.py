@@ -172,6 +172,13 @@ def keys_endless(text: str) -> Refused:
     )
 
 
+def made_texts_endless(text: str, column: str) -> Refused:
+    return Refused(
+        f'GROUP BY {text} has no public list of values, because those of "{column}" are not declared.',
+        f"Compute it in a sub-query, as FROM (SELECT {text} AS k …) AS x GROUP BY k: its values are discovered.",
+    )
+
+
 def too_long(length: int, limit: int) -> Refused:
     return Refused(f"the question has {length} characters; {limit} are allowed.", "Ask it in a shorter form.")
 
@@ -190,11 +197,19 @@ def unknown_table(name: str, table: str) -> Refused:
     return Refused(f'there is no table "{name}".{did_you_mean(name, [table])}', f"Ask FROM {table}.")
 
 
-def no_bounds(call: str, column: str) -> Refused:
+def no_bounds(call: str, column: str, kind: str = "float") -> Refused:
     return Refused(
         f"{call} has no bounds.",
-        f'Declare them in the policy, e.g. {column} = {{ type = "float", lower = 0, upper = 200000 }}; '
-        f'or let them be found, for a part of the spend: {column} = {{ type = "float", private_bounds = 0.33 }}.',
+        f'Declare them in the policy, e.g. {column} = {{ type = "{kind}", lower = 0, upper = 200000 }}; '
+        f'or let them be found, for a part of the spend: {column} = {{ type = "{kind}", private_bounds = 0.33 }}.',
+    )
+
+
+def category_unbounded(call: str, column: str, values: Sequence[int]) -> Refused:
+    return Refused(
+        f"{call} has no bounds: {column} is a category.",
+        f"Count one of its values: COUNT(CASE WHEN {column} = {max(values)} THEN 1 END); or let the owner declare a "
+        f'number: {column} = {{ type = "int", lower = {min(values)}, upper = {max(values)} }}.',
     )
 
 
@@ -206,6 +221,13 @@ def division_unbounded(call: str) -> Refused:
 
 def wrong_type(what: str, expected: str, nearest: str = "Compare numbers with numbers, texts with texts.") -> Refused:
     return Refused(f"{what}, but {expected}.", nearest)
+
+
+def number_and_truth(name: str, given: str, number: int) -> Refused:
+    return Refused(
+        f'"{name}" is a number, but it is compared with {given}.',
+        f"Where 1 says yes and 0 says no, write {name} = {number}.",
+    )
 
 
 def keys_undeclared(name: str) -> Refused:
@@ -222,6 +244,13 @@ def too_many_keys(count: int, limit: int) -> Refused:
 def select_without_group(name: str) -> Refused:
     return Refused(
         f'"{name}" is selected without an aggregate.', f"Add GROUP BY {name}, or ask for COUNT, SUM or AVG of it."
+    )
+
+
+def name_of_a_column(name: str) -> Refused:
+    return Refused(
+        f'"{name}" is selected without an aggregate, and GROUP BY {name} means the column of that name.',
+        "Give the expression another name after AS and group by that, or write the expression itself after GROUP BY.",
     )
 
 

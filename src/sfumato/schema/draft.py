@@ -1,11 +1,18 @@
-"""A first policy from column names and types. No value is looked at: bounds and categories are the owner's."""
+"""A first policy from column names and types. No value is in it: bounds and categories are the owner's."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from sfumato.schema.column_names import IdOf, id_of, naming, preference
+from sfumato.schema.wordings import draft_of_no_id, draft_of_unit
 
 WHOLE_TYPES = ("INT", "LONG")
 DATE_TYPES = ("DATE", "TIMESTAMP")
 REAL_TYPES = ("FLOAT", "DOUBLE", "DECIMAL", "REAL")
-IDENTIFYING = ("name", "email", "phone", "ssn", "passport", "address", "surname", "iban", "license")
+# Of what a column of texts or whole numbers may hold and nothing else, small letters: the second kind of type.
+PAIRS = (("no", "yes"), ("n", "y"), ("false", "true"), ("f", "t"), ("нет", "да"), ("không", "có"), ("否", "是"))
+ZERO_ONE = ("0", "1")
 # Bounds that are common knowledge, whatever the table.
 KNOWN_BOUNDS = {
     "age": (0, 120),
@@ -18,6 +25,17 @@ KNOWN_BOUNDS = {
     "year": (1900, 2100),
 }
 
+Look = tuple[str, str] | Literal["decimal commas"]  # what cells look like where the engine's type does not say it
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The column that says whose a row is, and what it is an id of; other columns that may be meant."""
+
+    column: str
+    of: IdOf
+    others: tuple[str, ...]
+
 
 def draft_policy(
     source: str,
@@ -26,9 +44,10 @@ def draft_policy(
     source_table: str | None = None,
     *,
     private_bounds: str | None = None,
+    looks: Mapping[str, Look] | None = None,
 ) -> str:
     """TOML for a table with these column names and engine types; `private_bounds` stands where bounds are unknown."""
-    unit = _unit_column(columns)
+    unit, looks = chosen_unit(columns), looks or {}
     lines = [
         "# A draft. Read every line: what is declared here is what the promise is about.",
         "[data]",
@@ -45,42 +64,91 @@ def draft_policy(
         lines += ['# id = "user_id"', "# max_rows = 20", "# max_groups = 5"]
         lines += ['# or, if no column says whose a row is and nobody has more than 36:  kind = "up to"', "# rows = 36"]
     else:
-        lines += [f"id = {_toml(unit)}", "max_rows = 10", "max_groups = 5"]
+        lines += [f"id = {_toml(unit.column)}", "max_rows = 10", "max_groups = 5"]
     # The figures are those of `sfumato epsilon 0.5` and of `session.questions_left(0.5)`; a test compares them.
     lines += ["", "# One count at spend 0.5 is within ±18, and 28 such fit; with delta = 0 it is within ±6, and 6 fit."]
     lines += ["[budget]", "epsilon = 3", "delta = 1e-6", "", "[columns]"]
     lines += ["# A column that is not declared does not exist for analysts."]
-    lines += [_column(name, kind.upper(), private_bounds) for name, kind in columns.items() if name != unit]
+    lines += [
+        _column(name, kind.upper(), private_bounds, looks.get(name))
+        for name, kind in columns.items()
+        if unit is None or name != unit.column
+    ]
     return "\n".join(lines) + "\n"
 
 
-def _unit_column(columns: Mapping[str, str]) -> str | None:
-    preferred = ("user_id", "person_id", "patient_id", "customer_id", "client_id", "subject_id", "id")
-    by_fold = {name.casefold(): name for name in columns}
-    for name in preferred:
-        if name in by_fold:
-            return by_fold[name]
-    return next((name for name in columns if name.casefold().endswith("_id")), None)
+def chosen_unit(columns: Iterable[str]) -> Chosen | None:
+    """A person's id before an event's; of several alike the one that is used most, then the first."""
+    found = [
+        (kind, preference(name), place, name) for place, name in enumerate(columns) if (kind := id_of(name)) is not None
+    ]
+    if not found:
+        return None
+    of, _, _, column = min(found)
+    return Chosen(column, of, tuple(name for *_, name in found if name != column))
 
 
-def _column(name: str, kind: str, private_bounds: str | None) -> str:
-    key, plain = _key(name), name.casefold()
-    words = plain.replace("-", "_").split("_")
-    if any(word in IDENTIFYING for word in words) or plain.endswith("_id") or plain == "id":
+def who_is_protected(columns: Iterable[str]) -> str:
+    """One line for the owner: whom a draft protects, by which column, and what to do if that is wrong."""
+    unit = chosen_unit(columns)
+    return draft_of_no_id() if unit is None else draft_of_unit(unit.column, unit.of.name, unit.others)
+
+
+def worth_a_look(columns: Mapping[str, str]) -> list[str]:
+    """Columns of which the type does not say whether they hold yes and no, or numbers with decimal commas."""
+    return [name for name, kind in columns.items() if naming(name) is None and _plain(kind.upper()) in ("int", "text")]
+
+
+def _column(name: str, kind: str, private_bounds: str | None, look: Look | None) -> str:
+    key, plain = _key(name), _plain(kind)
+    if naming(name) is not None:
         return f'{key} = {{ type = "identifier" }}   # never leaves, never groups'
-    if kind.startswith(DATE_TYPES):
+    if plain == "bool":
+        return _category(key, "true, false")
+    if isinstance(look, tuple):
+        quoted = look if look == ZERO_ONE else map(_toml, look)
+        return _category(key, ", ".join(quoted))
+    if plain == "date":
         return (
             f'{key} = {{ type = "date" }}   # to group by it: lower = "…", upper = "…" (known, not read from the data)'
         )
-    number = "int" if any(t in kind for t in WHOLE_TYPES) else "float" if any(t in kind for t in REAL_TYPES) else None
-    if number is None:
-        return f'{key} = {{ type = "text" }}   # to group by it: {{ type = "category", values = ["…", "…"] }}'
-    if plain in KNOWN_BOUNDS:
-        lower, upper = KNOWN_BOUNDS[plain]
-        return f'{key} = {{ type = "{number}", lower = {lower}, upper = {upper} }}'
+    if plain == "text":
+        return f'{key} = {{ type = "text" }}   # {_about_text(look)}'
+    return _number(name, plain, private_bounds)
+
+
+def _about_text(look: Look | None) -> str:
+    if look is None:
+        return 'to group by it: { type = "category", values = ["…", "…"] }'
+    return (
+        "its numbers hold commas, so none is read as a number. Write 12.5 for 12,5 (and 1234 for 1,234) in the file, "
+        'e.g. with an export that writes decimal points; then: { type = "float", lower = …, upper = … }'
+    )
+
+
+def _category(key: str, values: str) -> str:
+    return f'{key} = {{ type = "category", values = [{values}] }}   # two values; any other is left out'
+
+
+def _number(name: str, kind: str, private_bounds: str | None) -> str:
+    key = _key(name)
+    if name.casefold() in KNOWN_BOUNDS:
+        lower, upper = KNOWN_BOUNDS[name.casefold()]
+        return f'{key} = {{ type = "{kind}", lower = {lower}, upper = {upper} }}'
     if private_bounds is not None:
-        return f'{key} = {{ type = "{number}", private_bounds = {private_bounds} }}   # better: lower = …, upper = …'
-    return f'{key} = {{ type = "{number}" }}   # to add it up: lower = …, upper = … (known, not read from the data)'
+        return f'{key} = {{ type = "{kind}", private_bounds = {private_bounds} }}   # better: lower = …, upper = …'
+    return f'{key} = {{ type = "{kind}" }}   # to add it up: lower = …, upper = … (known, not read from the data)'
+
+
+def _plain(kind: str) -> str:
+    """What a type of an engine is declared as."""
+    if kind.startswith("BOOL"):
+        return "bool"
+    if kind.startswith(DATE_TYPES):
+        return "date"
+    if any(said in kind for said in WHOLE_TYPES):
+        return "int"
+    return "float" if any(said in kind for said in REAL_TYPES) else "text"
 
 
 def _key(name: str) -> str:

@@ -18,6 +18,8 @@ UNIT_EXAMPLE = (
     "or unit=sf.UpTo(36) when nobody has more than 36 rows and no column says whose they are"
 )
 
+MOST_EXPECTED = 10**15  # rows: so many fit doubles, times any spend
+
 
 @dataclass(frozen=True, slots=True)
 class Schema:
@@ -42,7 +44,9 @@ class Schema:
 
     def __post_init__(self) -> None:
         if self.expected_rows is not None:
-            object.__setattr__(self, "expected_rows", whole(self.expected_rows, "expected_rows", least=1))
+            object.__setattr__(
+                self, "expected_rows", whole(self.expected_rows, "expected_rows", least=1, most=MOST_EXPECTED)
+            )
         check_kind(self.unit, Unit, "unit", UNIT_EXAMPLE)
         check_name(self.table)
         check_columns(self.columns)

@@ -1,6 +1,6 @@
 """What declarations say of their parts."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from sfumato.errors import DataUnreadable, SfumatoError, UsageError, did_you_mean, quoted
 
@@ -60,7 +60,12 @@ def allow_unusable() -> UsageError:
 
 
 def bounds_reversed(lower: str, upper: str) -> UsageError:
-    return UsageError(f"lower bound {lower} is not below upper bound {upper}.", "Swap or widen the bounds.")
+    cure = "Swap or widen the bounds."
+    if "(missing)" in (lower, upper):
+        cure = "Give both bounds, or none."
+    elif lower == upper:
+        cure = "Widen them; or leave out the column: where all have one value, there is nothing to ask."
+    return UsageError(f"lower bound {lower} is not below upper bound {upper}.", cure)
 
 
 def no_categories() -> UsageError:
@@ -144,3 +149,24 @@ def policy_lacks(path: str, where: str, name: str, example: str) -> UsageError:
 
 def policy_wrong(path: str, where: str, error: SfumatoError) -> UsageError:
     return UsageError(f"{path}: {where}: {error.message}", error.hint)
+
+
+def draft_of_no_id() -> str:
+    return (
+        "Protected: every row by itself, because no column looks like an id. If a person may have several rows, put "
+        'that person\'s id under [unit]: id = "…" with max_rows and max_groups; or, if no column says whose a row is, '
+        'kind = "up to" with rows = the most that anybody has.'
+    )
+
+
+def draft_of_unit(column: str, of: str, others: Sequence[str]) -> str:
+    why = {
+        "person": "its name is that of a person's id",
+        "document": "its name is that of a person's document",
+        "bare": "its name is that of a person",
+        "plain": 'its name is that of an id; if that is not a person\'s, name the column that is, or kind = "row"',
+        "other": "no other name ends like an id; if this one is an event's or a thing's, name the column with the "
+        'person\'s id, or kind = "row" if nobody has two rows',
+    }[of]
+    also = f" Identifiers, too, by their names: {quoted(others)}." if others else ""
+    return f'Protected: everything with one "{column}", because {why}.{also}'

@@ -9,9 +9,10 @@
     answers     5  quartiles, a histogram, and groups that nobody declared
     budget      6  asking again, and what the ledger notices
     model       7  a model of everybody, and how good it is
-    trustless   8  the same without anybody to trust
-    places      9  about where a phone is
-    report      10 one page to keep
+    synthetic   8  a table of nobody, and what asking knows better
+    trustless   9  the same without anybody to trust
+    places      10 about where a phone is
+    report      11 one page to keep
     copies      copies of the ledger, to be forged
     words       amounts of money in words
 

@@ -11,7 +11,7 @@ from sfumato.errors import UsageError
 
 MARK = "# Written by `sfumato demo`, and written anew by its next run."
 LEDGER_FILES = ("town.ledger", "town.ledger-wal", "town.ledger-shm", "town.ledger.anchor", "town.ledger.anchor.key")
-OTHER_FILES = ("town.parquet", "report.html")
+OTHER_FILES = ("town.parquet", "synthetic.parquet", "report.html")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +29,10 @@ class Files:
     @property
     def ledger(self) -> Path:
         return self.folder / "town.ledger"
+
+    @property
+    def synthetic(self) -> Path:
+        return self.folder / "synthetic.parquet"
 
     @property
     def report(self) -> Path:

@@ -8,7 +8,7 @@ from sfumato.cli.tour.stage import Stage
 from sfumato.cli.tour.town import Town
 from sfumato.learn import Tree
 from sfumato.learn.model import SHARES, Branches, Model, Node
-from sfumato.learn.pictures import asked
+from sfumato.learn.shown.pictures import asked
 from sfumato.plots.bars import percent
 from sfumato.protected import open_policy
 

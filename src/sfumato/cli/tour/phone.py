@@ -33,7 +33,7 @@ class Traced:
 
 
 def play(stage: Stage, folder: Path) -> Traced:
-    stage.scene(9, "Where are you?")
+    stage.scene(10, "Where are you?")
     hide = geo.planar(level=LEVEL, radius_m=RADIUS_M)
     device = geo.device(folder / "trace.json", hide, per_day=PER_DAY)
     usual = hide.error_m(0.95)

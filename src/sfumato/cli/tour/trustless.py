@@ -37,7 +37,7 @@ class Collected:
 
 
 def play(stage: Stage, town: Town) -> Collected:
-    stage.scene(8, "Nobody to trust")
+    stage.scene(9, "Nobody to trust")
     values = [str(row[0]) for row in town.rows(VALUES)]
     answers = [str(row[0]) for row in town.rows(QUESTION)]
     protocol = local.protocol("auto", domain=values, epsilon=EPSILON)

@@ -25,9 +25,11 @@ WITHOUT = {"TIME", "TIME WITH TIME ZONE", "TIME_NS", "INTERVAL"}
 BEGIN_WITHOUT = ("STRUCT(", "MAP(")
 TEXTUAL = ("VARCHAR", "JSON")
 LAST = (1 << 63) - 1
+MOST_LISTED = 1 << 64  # a category's whole numbers are below
 FEWEST_SIGNS = 8
 # Doubles hold all whole numbers of so many digits, and such powers of ten: their quotient is rounded once.
 EXACT_DIGITS = 15
+WITHOUT_EXPONENT = "1e-4"  # smaller numbers are written with one
 # Bytes of a text, as hexadecimal digits (Unicode 16, table 3-7).
 NEXT = "[89AB][0-9A-F]"
 UTF8 = (
@@ -109,11 +111,15 @@ def _canonical(name: str, column: Declared | None, physical: str) -> str:
             truth = name if physical == "BOOLEAN" else f"TRY_CAST({_short(_text(name, physical))} AS BOOLEAN)"
             return f"CAST({truth} AS VARCHAR)"
         case Category(values=values) if isinstance(values[0], int):
-            return _whole(name, physical, "BIGINT" if max(abs(int(value)) for value in values) <= LAST else "HUGEINT")
+            if max(abs(int(value)) for value in values) <= LAST:
+                return _whole(name, physical, "BIGINT")
+            wide = _whole(name, physical, "HUGEINT")  # up to where no cast of any type fails
+            return f"CASE WHEN {wide} BETWEEN {-MOST_LISTED} AND {MOST_LISTED} THEN {wide} END"
         case Category(values=values):
             most = max(len(str(value).encode()) for value in values)
             written = _text(name, physical, most)
-            return f"CASE WHEN strlen({written}) <= {most} THEN {_cut(written, most)} END"
+            # Not cut, as other texts are: functions of it are given no more than the longest value (`sql.expressions`).
+            return f"CASE WHEN strlen({written}) <= {most} THEN {written} END"
         case Int():
             return _clamped(name, physical)
         case Date() if physical == "DATE" or physical in MOMENTS:
@@ -151,6 +157,8 @@ def _id(name: str, physical: str) -> str:
         return name
     if physical == "JSON":
         return _no_longer(_json_id(name), LONGEST_TEXT)
+    if _has_a_fraction(physical):  # as doubles those of several people are one
+        return _no_longer(_digits(name), LONGEST_TEXT)
     return _no_longer(_text(name, physical), LONGEST_TEXT)
 
 
@@ -227,7 +235,8 @@ def _text(name: str, physical: str, longest: int = LONGEST_TEXT) -> str:
             f"CASE WHEN isnan({real}) THEN NULL "
             f"WHEN abs({real}) < {WHOLE_BELOW} AND {real} = trunc({real}) "
             f"THEN TRY_CAST(TRY_CAST({real} AS BIGINT) AS VARCHAR) "
-            f"WHEN abs({real}) >= {WHOLE_BELOW} THEN {large} ELSE TRY_CAST({real} AS VARCHAR) END"
+            f"WHEN abs({real}) >= {WHOLE_BELOW} THEN {large} "
+            f"WHEN abs({real}) < {WITHOUT_EXPONENT} THEN {_small(real)} ELSE TRY_CAST({real} AS VARCHAR) END"
         )
     if physical == "BLOB":
         # What is no text is found out before it is decoded: where one cell fails, DuckDB takes all beside it once more.
@@ -240,13 +249,34 @@ def _text(name: str, physical: str, longest: int = LONGEST_TEXT) -> str:
         # A day says the same in a column of days and in one of moments, which one row may make of it.
         shown = f"regexp_replace(TRY_CAST({name} AS VARCHAR), ' 00:00:00$', '')"
         return f"CASE WHEN {moment} BETWEEN {FIRST_MOMENT} AND {LAST_MOMENT} THEN {shown} END"
-    if physical.startswith("DECIMAL(") and not physical.endswith(",0)"):
-        # Without a digit before the point where the type has none there.
-        written = f"regexp_replace(CAST({name} AS VARCHAR), '^(-?)[.]', '\\10.')"
-        return f"rtrim(rtrim({written}, '0'), '.')"
+    if _has_a_fraction(physical):
+        written = _digits(name)
+        if _is_number(physical):  # the double next to it has the same text
+            return written
+        real = _text(f"TRY_CAST({written} AS DOUBLE)", "DOUBLE")
+        return f"CASE WHEN contains({written}, '.') THEN {real} ELSE {written} END"
     if physical in WITH_A_TEXT or physical.startswith(BEGIN_WITH_A_TEXT):
         return f"TRY_CAST({name} AS VARCHAR)"
     return "CAST(NULL AS VARCHAR)"
+
+
+def _has_a_fraction(physical: str) -> bool:
+    return physical.startswith("DECIMAL(") and not physical.endswith((",0)", "]"))
+
+
+def _digits(name: str) -> str:
+    """All digits of a decimal that may have a fraction, and no zeros at its end."""
+    # Without a digit before the point where the type has none there.
+    digits = f"regexp_replace(CAST({name} AS VARCHAR), '^(-?)[.]', '\\10.')"
+    return f"rtrim(rtrim({digits}, '0'), '.')"
+
+
+def _small(real: str) -> str:
+    """The digits of a number near 0, and as many zeros before them as its exponent says: decimals are written so."""
+    written = f"TRY_CAST({real} AS VARCHAR)"
+    digits = f"replace(regexp_extract({written}, '([0-9.]+)e', 1), '.', '')"
+    zeros = f"repeat('0', TRY_CAST(regexp_extract({written}, 'e-([0-9]+)', 1) AS BIGINT) - 1)"
+    return f"CASE WHEN {real} < 0 THEN '-0.' ELSE '0.' END || {zeros} || {digits}"
 
 
 def _of_json(name: str, longest: int = LONGEST_TEXT) -> str:

@@ -23,11 +23,12 @@ FIRST_YEAR, LAST_YEAR = 1, 9999
 ENDLESS = (1 << 63) - 1  # nanoseconds: the engine's infinity, in a column of moments
 
 
-def texts_of(cells: Iterable[object], *, ids: bool = False) -> "pa.Array[Any]":
-    """A column of texts."""
+def texts_of(cells: Iterable[object], *, ids: bool = False, by_utc: bool = False) -> "pa.Array[Any]":
+    """A column of texts. `by_utc`: of a library whose columns of moments with a zone are read by the clock of UTC."""
     import pyarrow as pa  # noqa: PLC0415 - slow to load
 
-    return pa.array(map(id_of if ids else text_of, cells), pa.large_string())
+    text = id_of if ids else _text_by_utc if by_utc else text_of
+    return pa.array(map(text, cells), pa.large_string())
 
 
 def zoned_ids(moments: "np.ndarray[Any, Any]") -> "pa.Array[Any]":
@@ -41,13 +42,15 @@ def id_of(cell: object) -> str | None:
     """The text of a person's id. A double from which on neighbouring whole numbers look alike is no id.
 
     A moment with a zone is shown by the clock of UTC, and said to be: other clocks show one hour of the year twice.
+    A decimal keeps all its digits: as doubles those of several people are one.
     """
-    kind, found = type(cell), text_of(cell)
-    if found is not None and issubclass(kind, datetime):
-        try:
-            return _by_utc(text_of(_in_utc(cell))) if datetime.utcoffset(cast("datetime", cell)) is not None else found
-        except Exception:  # noqa: BLE001 - somebody's own zone may do anything, and near the ends of time there is none
-            return None
+    kind = type(cell)
+    if issubclass(kind, datetime):
+        found = _text_by_utc(cell)
+        return _by_utc(found) if _has_a_zone(cell) else found
+    if issubclass(kind, Decimal):
+        return _all_digits(cell)
+    found = text_of(cell)
     if found is None or not issubclass(kind, float | complex | np.inexact):
         return found
     if issubclass(kind, np.longdouble | np.clongdouble):  # its text is rounded, unless it is whole
@@ -62,7 +65,8 @@ def text_of(cell: object) -> str | None:
 
     Claim: depends on this cell alone and never fails. Numbers that are equal have one text (1, 1.0 and Decimal("1.00")
     alike), the one that the engine gives to columns of numbers: a frame whose column has become one of doubles because
-    one value is missing reads as before.
+    one value is missing reads as before. A number that is not whole is the double next to it: one row with a double
+    makes doubles of a column of decimals.
     """
     try:
         found = _text(cell)
@@ -107,8 +111,38 @@ def _moment(cell: Any, kind: type) -> str | None:
     if pandas is not None and kind is pandas.Timestamp:
         return _numpy_moment(cell.tz_localize(None).to_datetime64())
     if issubclass(kind, datetime):
-        return _shortest(datetime.isoformat(datetime.replace(cell, tzinfo=None), sep=" "))
+        return _shortest(datetime.isoformat(datetime.replace(_on_the_clock(cell), tzinfo=None), sep=" "))
     return date.isoformat(cell)
+
+
+def _on_the_clock(cell: Any) -> Any:
+    """What a clock shows that skips an hour, at a time that it skips: an hour later, as in a column of moments."""
+    zone = cast("Any", datetime.tzinfo).__get__(cell)
+    if zone is None:
+        return cell
+    try:
+        return datetime.astimezone(datetime.astimezone(cell, UTC), zone)
+    except Exception:  # noqa: BLE001 - as in `id_of`
+        return cell
+
+
+def _text_by_utc(cell: object) -> str | None:
+    """As `text_of`, but of a moment with a zone what the clock of UTC shows."""
+    try:
+        return text_of(_in_utc(cell) if issubclass(type(cell), datetime) and _has_a_zone(cell) else cell)
+    except Exception:  # noqa: BLE001 - somebody's own zone may do anything, and near the ends of time there is none
+        return None
+
+
+def _has_a_zone(cell: Any) -> bool:
+    """Of a moment of pandas, asked of itself: there is no difference to UTC where its own clock's year has no name."""
+    pandas = sys.modules.get("pandas")
+    if pandas is not None and type(cell) is pandas.Timestamp:
+        return cell.tz is not None
+    try:
+        return datetime.utcoffset(cell) is not None
+    except Exception:  # noqa: BLE001 - as above
+        return True
 
 
 def _in_utc(cell: Any) -> object:
@@ -156,17 +190,29 @@ def _real(number: float) -> str | None:
     """A whole number without a point, with all its digits: the text that it has in a column of whole numbers."""
     if number != number:
         return None
-    return str(int(number)) if math.isfinite(number) and number == int(number) else float.__repr__(number)
+    if not math.isfinite(number):
+        return float.__repr__(number)
+    # The digits of the shortest text, and no exponent: decimals have none.
+    return str(int(number)) if number == int(number) else f"{Decimal(float.__repr__(number)):f}"
 
 
 def _decimal(number: Decimal) -> str | None:
-    """Without zeros at its end: how many there are may come from the other rows."""
+    """Without zeros at its end: how many there are may come from the other rows. If it is not whole, as a double."""
     if not number.is_finite():
         return None if number.is_nan() else str(float(number))
     if number == 0:
         return "0"
     if abs(number.adjusted()) > LONGEST_DECIMAL or len(number.as_tuple().digits) > LONGEST_DECIMAL:
         return None
+    whole = number == number.to_integral_value()
+    return _without_zeros(f"{number:f}") if whole else _real(float(number))
+
+
+def _all_digits(cell: Any) -> str | None:
+    """Of a finite decimal, as long as such a text may be; else as any other."""
+    number = Decimal(Decimal.__str__(cell))
+    if not number.is_finite() or number == 0 or _decimal(number) is None:
+        return text_of(cell)
     return _without_zeros(f"{number:f}")
 
 

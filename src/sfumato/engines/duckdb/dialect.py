@@ -143,9 +143,14 @@ class DuckDBDialect:
         if len(listed) <= FEW and COLUMN.fullmatch(value):
             whens = " ".join(f"WHEN {text(one)} THEN {place}" for place, one in enumerate(listed))
             return f"CASE CAST({value} AS VARCHAR) {whens} END"
-        return f"CAST(enum_code(TRY_CAST(CAST({value} AS VARCHAR) AS ENUM({', '.join(map(text, listed))}))) AS INTEGER)"
+        # A sign more than any that is listed: what is longer is none of them, and is not looked at to its end.
+        short = self.beginning(f"CAST({value} AS VARCHAR)", max(map(len, listed)) + 1)
+        return f"CAST(enum_code(TRY_CAST({short} AS ENUM({', '.join(map(text, listed))}))) AS INTEGER)"
 
     # ---- texts
+
+    def beginning(self, value: str, signs: int) -> str:
+        return f"substring({value}, 1, {signs})"
 
     def like(self, value: str, pattern: str) -> str:
         return f"({value} LIKE {text(pattern)})"

@@ -208,6 +208,7 @@ class DuckDBEngine:
             f"disabled_optimizers = '{DISTRUSTED}'",
             f"temp_directory = {text(str(private / 'spill'))}",
             "enable_progress_bar = false",  # it would show how far the data let it come
+            "disable_parquet_prefetching = true",  # a copy of every column chunk, which the system has read ahead
         ]
         if self._limits.memory is not None:
             settings.append(f"memory_limit = '{self._limits.memory} B'")

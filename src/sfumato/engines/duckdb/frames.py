@@ -5,13 +5,15 @@ So a column of objects becomes one of texts, each cell by itself (`duckdb.cells`
 without a zone keeps its type; what else there is becomes texts as well.
 """
 
+import sys
 from collections.abc import Sequence
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sfumato.engines.duckdb.cells import FIRST_YEAR, LAST_YEAR, texts_of, zoned_ids
-from sfumato.engines.wordings import frame_unknown
+from sfumato.engines.wordings import folder_names, frame_unknown
 from sfumato.errors import DataUnreadable, SfumatoError, column_absent, file_unreadable
 
 if TYPE_CHECKING:
@@ -27,6 +29,14 @@ FRAMES = {
     ("pyarrow", "FileSystemDataset"),
     ("pyarrow", "InMemoryDataset"),
 }
+# Whose tables and columns have types of their own, and what says that something turns itself into one of these.
+LIBRARIES = {
+    "pandas": ("DataFrame", "Series", "Index", "api.extensions.ExtensionArray"),
+    "polars": ("DataFrame", "Series"),
+    "pyarrow": ("Table", "RecordBatch", "Array", "ChunkedArray"),
+    "numpy": ("ndarray", "matrix"),
+}
+TURNS = ("__array__", "__array_interface__", "__arrow_c_stream__", "__arrow_c_array__", "__dataframe__")
 GUESSING = ("CsvFileFormat", "JsonFileFormat")  # their types come from the first rows
 MAY_ROUND = "fc"  # real and complex numbers of any width
 TYPED = "biuf"  # NumPy's kinds of numbers: true and false, whole, unsigned, real
@@ -42,6 +52,7 @@ def typed(frame: Any, names: Sequence[str], unit_id: str | None) -> object:
     if (module, type(frame).__name__) not in FRAMES or guessing:
         raise frame_unknown(type(frame).__name__)
     try:
+        _check_folders(frame, names)
         match module:
             case "pandas":
                 return _table({name: _series(_named(frame, name), name == unit_id) for name in names})
@@ -56,6 +67,25 @@ def typed(frame: Any, names: Sequence[str], unit_id: str | None) -> object:
         raise unlike_any() from None
 
 
+def _check_folders(frame: Any, names: Sequence[str]) -> None:
+    """Refuse a declared column that is the names of folders: Arrow finds a type that all of them have in common.
+
+    Every file knows its folder, whatever became of the dataset; one that is filtered does not tell.
+    """
+    if type(frame).__name__ != "FileSystemDataset":
+        return
+    from pyarrow import dataset  # noqa: PLC0415 - slow to load
+
+    folders: set[str] = set()
+    try:
+        for fragment in frame.get_fragments():
+            folders |= set(dataset.get_partition_keys(fragment.partition_expression))
+    except ValueError:
+        raise frame_unknown("filtered FileSystemDataset") from None
+    if named := [name for name in names if name in folders]:
+        raise folder_names(named[0])
+
+
 def column_of(values: Any) -> Any:
     """A column that is handed over by itself: a series or an array by its type, anything else cell by cell.
 
@@ -63,21 +93,58 @@ def column_of(values: Any) -> Any:
     """
     import pyarrow as pa  # noqa: PLC0415 - slow to load
 
-    module = type(values).__module__.partition(".")[0]
+    library = library_of(values)
     try:
-        if module == "pandas":
-            return _series(values.iloc[:, 0] if hasattr(values, "columns") else values, is_id=False)
-        if module == "polars":
-            return _polars_series(values.to_series() if hasattr(values, "columns") else values, is_id=False)
-        if isinstance(values, pa.Array | pa.ChunkedArray):
-            return _number(values) if values.type == pa.float16() else values
-        if hasattr(values, "__array__"):  # an array, or what says itself which one it is
-            return _numpy_column(np.asarray(values).ravel())
-        return texts_of(cell[0] if isinstance(cell, list | tuple) and len(cell) == 1 else cell for cell in values)
+        match library:
+            case "pandas":
+                import pandas as pd  # noqa: PLC0415 - slow to load
+
+                one = values.iloc[:, 0] if values.ndim == 2 else values  # a label of a row may be any attribute
+                return _series(pd.Series(one, dtype=one.dtype), is_id=False)
+            case "polars":
+                return _polars_series(values.to_series() if hasattr(values, "columns") else values, is_id=False)
+            case "pyarrow":
+                return _number(values) if values.type == pa.float16() else values
+            case "numpy":
+                return _numpy_column(array_of(values).ravel())
+            case _:
+                return texts_of(_alone(cell) for cell in values)
     except SfumatoError:
         raise
     except Exception:  # noqa: BLE001 - other people's converters, whose messages may quote a value
         raise unlike_any() from None
+
+
+def library_of(values: Any) -> str | None:
+    """The library that knows the type of a table or column, whoever derived a class from its own; None of rows to walk.
+
+    Claim: what only turns itself into an array or a table is refused, by its class.
+    Needs: nothing. It may look for a type that all cells have in common, as NumPy and pandas do, or not: who knows?
+    """
+    for name, kinds in LIBRARIES.items():
+        library = sys.modules.get(name)
+        if library is not None and isinstance(values, tuple(attrgetter(*kinds)(library))):
+            return name
+    if any(hasattr(values, one) for one in TURNS):
+        raise frame_unknown(type(values).__name__)
+    return None
+
+
+def array_of(values: Any) -> Any:
+    """What says itself which array it is. Cells behind a mask are missing, and so others than times are objects."""
+    if not np.ma.isMaskedArray(values):
+        return np.asarray(values)
+    hidden = np.ma.getmaskarray(values)
+    if values.dtype.kind == "M":  # of nanoseconds objects would be whole numbers
+        return np.where(hidden, np.datetime64("NaT"), np.ma.getdata(values))
+    cells = np.ma.getdata(values).astype(object)
+    cells[hidden] = None
+    return cells
+
+
+def _alone(cell: Any) -> Any:
+    """The only cell of a row. A class that is derived from a list may do anything: it is a cell."""
+    return cell[0] if type(cell) in (list, tuple) and len(cell) == 1 else cell
 
 
 def _numpy_column(cells: Any) -> Any:
@@ -119,19 +186,23 @@ def _present(collected: Any, name: str) -> Any:
 
 def _series(series: Any, is_id: bool) -> Any:
     """A column of pandas, as Arrow's."""
-    import pyarrow as pa  # noqa: PLC0415 - slow to load
+    import pandas as pd  # noqa: PLC0415 - slow to load
+    import pyarrow as pa  # noqa: PLC0415
 
     dtype = series.dtype
     match type(dtype).__name__:
         case "CategoricalDtype":
             codes = series.cat.codes.to_numpy()
-            return _series(series.cat.categories.to_series(), is_id).take(pa.array(codes, mask=codes < 0))
+            kinds = series.cat.categories
+            return _series(pd.Series(kinds, dtype=kinds.dtype), is_id).take(pa.array(codes, mask=codes < 0))
         case "SparseDtype":
             return _series(series.sparse.to_dense(), is_id)
         case "DatetimeTZDtype" if is_id:
             return zoned_ids(series.dt.tz_convert("UTC").dt.tz_localize(None).to_numpy())
         case "DatetimeTZDtype":
-            return _moments(_own_clock(series))
+            return _moments(_own_clock(series.dt.tz_convert("UTC").dt.tz_localize(None).to_numpy(), series.dt.tz))
+        case "ArrowDtype" if isinstance(dtype.pyarrow_dtype, pa.BaseExtensionType) and dtype.pyarrow_dtype != pa.uuid():
+            return _objects(series, is_id)  # as one text among them would make them
         case "ArrowDtype":
             return _arrow(series.array.__arrow_array__(), is_id)
         case "StringDtype" if dtype.storage == "pyarrow":
@@ -181,12 +252,15 @@ def _arrow(found: Any, is_id: bool) -> Any:
     if is_one.is_run_end_encoded(kind):
         return _arrow(pa.chunked_array([decoded.run_end_decode(chunk) for chunk in chunks], kind.value_type), is_id)
     column = pa.chunked_array(chunks, kind)
-    if is_id and is_one.is_timestamp(kind) and kind.tz is not None:
-        return zoned_ids(_in_numpy(column.cast(pa.timestamp(kind.unit))))
+    if is_one.is_timestamp(kind) and kind.tz is not None:
+        utc = _in_numpy(column.cast(pa.timestamp(kind.unit)))
+        return zoned_ids(utc) if is_id else _moments(_own_clock(utc, kind.tz))
     if is_one.is_timestamp(kind) or is_one.is_date(kind):
         return _moments(_in_numpy(column))
-    if is_one.is_integer(kind) or is_one.is_floating(kind) or is_one.is_boolean(kind) or is_one.is_decimal128(kind):
+    if is_one.is_integer(kind) or is_one.is_floating(kind) or is_one.is_boolean(kind):
         return _number(column)
+    if is_one.is_decimal128(kind) and kind.scale >= 0:
+        return column
     if is_one.is_string(kind) or is_one.is_large_string(kind) or is_one.is_string_view(kind):
         try:
             column.validate(full=True)
@@ -210,21 +284,22 @@ def _moments(moments: Any) -> Any:
     return pa.array(moments, from_pandas=True)
 
 
-def _own_clock(series: Any) -> Any:
-    """Zoned moments of pandas by the clock that the column itself shows, as NumPy's.
+def _own_clock(utc: Any, zone: Any) -> Any:
+    """Moments of UTC by the clock of a zone, as pandas shows them one by one: Arrow knows no summers after 2037.
 
     Claim: no cell stops the conversion of others.
     Needs: a zone does not change its clock in the first or last day of the years that it is asked for.
     Proof: pandas is asked for moments a day inside of what it can hold; by how much its clock differs there is added to
     the moments themselves, and what would not fit is missing.
     """
-    utc = series.dt.tz_convert("UTC").dt.tz_localize(None)
+    import pandas as pd  # noqa: PLC0415 - slow to load
+
     unit = np.datetime_data(utc.dtype)[0]
-    moments = utc.to_numpy().view(np.int64)
+    moments = utc.view(np.int64)
     day = int(np.timedelta64(1, "D").astype(f"timedelta64[{unit}]").astype(np.int64))
     ends = np.array([*WITHIN_NS] if unit == "ns" else [*WITHIN], dtype="datetime64[D]").astype(np.int64) * day
     inside = np.clip(moments, *ends)
-    held = type(series)(inside.view(utc.dtype)).dt.tz_localize("UTC").dt.tz_convert(series.dt.tz)
+    held = pd.Series(inside.view(utc.dtype)).dt.tz_localize("UTC").dt.tz_convert(zone)
     ahead = held.dt.tz_localize(None).to_numpy().view(np.int64) - inside
     whole = np.iinfo(np.int64)
     fits = (moments <= whole.max - np.maximum(ahead, 0)) & (moments > whole.min - np.minimum(ahead, 0))
@@ -232,9 +307,8 @@ def _own_clock(series: Any) -> Any:
 
 
 def _in_numpy(moments: Any) -> Any:
-    """Arrow's days and times, by their own clock, as NumPy's."""
+    """Arrow's days, and times without a zone, as NumPy's."""
     import pyarrow as pa  # noqa: PLC0415 - slow to load
-    import pyarrow.compute as pc  # noqa: PLC0415
 
     missing = np.iinfo(np.int64).min  # how NumPy writes it
     if pa.types.is_date32(moments.type):
@@ -242,8 +316,7 @@ def _in_numpy(moments: Any) -> Any:
         return days.fill_null(missing).to_numpy().view("datetime64[D]")
     if pa.types.is_date64(moments.type):  # in milliseconds, which need not be those of a midnight
         return moments.cast(pa.int64()).fill_null(missing).to_numpy().view("datetime64[ms]").astype("datetime64[D]")
-    local = moments if moments.type.tz is None else pc.local_timestamp(moments)
-    return local.cast(pa.int64()).fill_null(missing).to_numpy().view(f"datetime64[{local.type.unit}]")
+    return moments.cast(pa.int64()).fill_null(missing).to_numpy().view(f"datetime64[{moments.type.unit}]")
 
 
 def _objects(series: Any, is_id: bool) -> "pa.Array[Any]":
@@ -252,11 +325,11 @@ def _objects(series: Any, is_id: bool) -> "pa.Array[Any]":
     import pyarrow as pa  # noqa: PLC0415
 
     cells = series.to_numpy(dtype=object)
-    if pd.api.types.infer_dtype(cells, skipna=True) == "string":
-        try:
+    try:
+        if pd.api.types.infer_dtype(cells, skipna=True) == "string":
             return pa.array(cells, pa.large_string(), from_pandas=True)
-        except (pa.ArrowInvalid, pa.ArrowTypeError, UnicodeError):  # not in UTF-8
-            pass
+    except Exception:  # noqa: BLE001, S110 - not in UTF-8, or a cell that raises when it is looked at
+        pass
     return texts_of(cells, ids=is_id)
 
 
@@ -267,7 +340,9 @@ def _polars_series(series: Any, is_id: bool) -> Any:
     if series.dtype.is_nested():
         return pa.nulls(len(series), pa.large_string())
     if str(series.dtype) in ("Object", "Int128", "UInt128"):
-        return texts_of(series.to_list(), ids=is_id)
+        return texts_of(series.to_list(), ids=is_id, by_utc=True)
+    if is_id and getattr(series.dtype, "time_zone", None) is not None:  # as among objects, which one cell makes of them
+        return zoned_ids(series.dt.convert_time_zone("UTC").dt.replace_time_zone(None).to_numpy())
     # Not a number is missing among objects, too, which one cell makes of a column.
     return _number((series.fill_nan(None) if series.dtype.is_float() else series).to_arrow())
 

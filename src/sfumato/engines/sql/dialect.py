@@ -122,6 +122,9 @@ class Dialect(Protocol):
         """The place of a value among texts, from 0; NULL for one that is not there."""
 
     # ---- texts
+    def beginning(self, value: str, signs: int) -> str:
+        """Its first so many characters; all of it if it has no more."""
+
     def like(self, value: str, pattern: str) -> str:
         """% is anything and _ one character; no character takes that from them. In time that follows the length."""
 

@@ -33,9 +33,10 @@ from sfumato.plan.expressions import (
     lines_of,
 )
 from sfumato.plan.functions import FUNCTIONS, Kind, Takes
-from sfumato.plan.kinds import kind_of, may_be_nan
+from sfumato.plan.kinds import kind_of, may_be_nan, uncut
 from sfumato.plan.lattice import Lattice
 from sfumato.plan.nodes import Magnitudes
+from sfumato.plan.totality import longest
 from sfumato.schema.columns import Float, plain_text
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person
@@ -55,6 +56,10 @@ class Writer:
         """The value of a row, NULL for NaN."""
         written = self._written(node)
         return f"nullif({written}, {self.dialect.NAN})" if may_be_nan(node, self._schema) else written
+
+    def held(self, node: Expression) -> str:
+        """The value of a row, NULL for NaN, where an engine is to hold it: of a text no more than a row may show."""
+        return self._text(node) if uncut(node, self._schema) else self.value(node)
 
     def discovered(self, node: Expression) -> str:
         """The value of a key that is discovered, as a text: the same for equal values, whatever type they have."""
@@ -162,7 +167,7 @@ class Writer:
             case OneOf(operand=operand, choices=choices):
                 return f"({self.value(operand)} IN ({', '.join(self.value(choice) for choice in choices)}))"
             case Matches(kind=kind, operand=operand, pattern=pattern):
-                return MATCHES[kind](self.dialect, self.value(operand), pattern)
+                return MATCHES[kind](self.dialect, self._text(operand), pattern)
             case IsNull(operand=operand):
                 return f"({self.value(operand)} IS NULL)"
             case Not(operand=operand):
@@ -217,7 +222,7 @@ class Writer:
             return [self.dialect.as_text(column(self._schema.unit.id, self.dialect))]
         texts = []
         for name in self._schema.visible:
-            written = self._written(Column(name))
+            written = self._text(Column(name))
             if self.is_real(Column(name)):  # engines write them otherwise
                 written = self.dialect.to_big(self.dialect.scaled(written, FINEST))
             texts.append(f"COALESCE({self.dialect.as_text(written)}, {self.dialect.text('')})")
@@ -227,12 +232,23 @@ class Writer:
         match takes:
             case "same":
                 return self._as(node, kind)
-            case "number" | "text" | "date":
+            case "text":
+                return self._text(node)
+            case "number" | "date":
                 return self._as(node, takes)
             case "constant":
                 return self._written(node)
             case _:  # a phrase reads these itself
                 return str(node.value) if isinstance(node, Number | String) else self._written(node)
+
+    def _text(self, node: Expression) -> str:
+        """A text that something works on; of a category's no more than its longest value has.
+
+        No row shows more, but where a file keeps each text once, in a dictionary, an engine may work on all of it,
+        whichever rows are meant.
+        """
+        written = self._written(node)
+        return self.dialect.beginning(written, longest(node, self._schema)) if uncut(node, self._schema) else written
 
     def _as(self, node: Expression, kind: Kind) -> str:
         """A number as a DOUBLE that is not NaN: functions and branches see no other."""

@@ -95,18 +95,23 @@ def _limited(source: Source, rows: int, schema: Schema, dialect: Dialect, names:
     """A side of a join on the unit: of each person at most so many rows, those whose hashes are smallest.
 
     Which ones depends on that person's rows alone; rows that tie are equal. Only rows of people who have more are
-    sorted: to sort all takes longer than the join.
+    sorted: to sort all takes longer than the join. What is hashed has no NaN, which may stand for what is missing
+    where one row has made doubles of a column; and a text that no row shows is not held with the others, once for
+    every two thousand rows.
     """
-    person, visible = _person(schema), derive(source, schema).visible
+    person, inside = _person(schema), derive(source, schema)
+    visible, writer = inside.visible, Writer(inside, dialect)
     unit, most = column(person.id, dialect), integer(rows)
     columns = [column(name, dialect) for name in visible]
     chosen = ", ".join([dialect.order([dialect.as_text(unit), *columns]), *ties(columns)])
     rank = dialect.quoted(_unlike((person.id, *visible)))
+    held = [f"{writer.held(Column(name))} AS {dialect.quoted(name)}" for name in visible]
+    side = ", ".join([*_unit_id(schema, dialect), *held])
     shown = ", ".join([*_unit_id(schema, dialect), *_all_of(source, schema, dialect)])
     counted = f"side AS t JOIN counts ON {unit} = counts.u"
     numbered = f"row_number() OVER (PARTITION BY {unit} ORDER BY {chosen}) AS {rank}"
     return (
-        f"(WITH side AS{dialect.MATERIALIZED} (SELECT {shown} FROM {write_source(source, schema, dialect, names)} AS t "
+        f"(WITH side AS{dialect.MATERIALIZED} (SELECT {side} FROM {write_source(source, schema, dialect, names)} AS t "
         f"WHERE {unit} IS NOT NULL), "
         f"counts AS (SELECT {unit} AS u, COUNT(*) AS n FROM side AS t GROUP BY {unit}) "
         f"SELECT {shown} FROM {counted} WHERE counts.n <= {most} UNION ALL SELECT {shown} FROM "

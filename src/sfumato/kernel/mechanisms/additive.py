@@ -30,7 +30,7 @@ class DiscreteLaplace:
     def __post_init__(self) -> None:
         if self.scale <= 0:
             raise ValueError("the scale of a discrete Laplace law is positive")
-        if self.scale > MOST_SCALE:
+        if self.scale.numerator > MOST_SCALE * self.scale.denominator:
             raise plan_refused("its noise is so large that no double tells its scale")
 
     @classmethod
@@ -65,7 +65,7 @@ class DiscreteGaussian:
     def __post_init__(self) -> None:
         if self.variance <= 0:
             raise ValueError("the variance of a discrete Gaussian law is positive")
-        if self.variance > MOST_VARIANCE:
+        if self.variance.numerator > MOST_VARIANCE * self.variance.denominator:
             raise plan_refused("its noise is so large that no double tells its variance")
 
     @classmethod

@@ -3,10 +3,12 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 
 from sfumato.labs.build.edition import Edition
 from sfumato.labs.build.executing import Outputs
+from sfumato.labs.build.listing import folded
 from sfumato.labs.build.markup import Labels, labels, rendered
 from sfumato.labs.build.notebook import NO_PARAGRAPH
 from sfumato.labs.build.writers import WRITERS, Target, Writer
@@ -15,6 +17,7 @@ from sfumato.labs.source import BEGIN, END, Cell
 from sfumato.labs.words import text
 
 PLAIN = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "−0123456789")
+SHORT = 600  # letters of a paragraph that may move to the next page as a whole
 LONGEST = 40  # printed lines of a cell that a page shows
 
 
@@ -34,10 +37,11 @@ class _Page:
 
     def written(self, parts: Sequence[Part]) -> Iterator[str]:
         counts: dict[str, int] = {}
-        for part in parts:
+        for part, following in zip_longest(parts, parts[1:]):
             match part:
                 case Text(source):
-                    yield _raised(rendered(source, self.edition, self.numbers, self.writer.markup))
+                    words = _printed(rendered(source, self.edition, self.numbers, self.writer.markup))
+                    yield self.leading(words) if self.is_led_to(following) else words
                 case Heading(level, title, id_):
                     yield "#" * level + " " + self.edition.filling.prose(title) + (f" {{#{id_}}}" if id_ else "")
                 case Place(id_):
@@ -46,18 +50,40 @@ class _Page:
                     counts[kind] = counts.get(kind, 0) + 1
                     yield self.block(part, counts[kind], list(self.written(inside)))
 
+    def is_led_to(self, part: Part | None) -> bool:
+        """Whether what stands before is read together with it: code, or a question before code."""
+        if isinstance(part, Place):
+            cell = self.edition.lab.cell(part.cell)
+            return self.edition.shows(cell) and cell.role not in ("check", "figure")
+        return isinstance(part, Block) and part.kind == "predict"
+
+    def leading(self, words: str) -> str:
+        """Words whose last paragraph stays on the page of what follows."""
+        before, _, last = words.rpartition("\n\n")
+        if not last or NO_PARAGRAPH.match(last) or len(last) > SHORT or "```" in words:
+            return words
+        return "\n\n".join([*([before] if before else []), self.writer.kept(last)])
+
+    def led(self, lead: str, inside: list[str]) -> str:
+        """A question or an exercise with a few words before it, on the page where its answer begins."""
+        first = _led(lead, inside[:1])
+        return "\n\n".join([self.writer.kept(first) if len(inside) > 1 else first, *inside[1:]])
+
     def block(self, block: Block, number: int, inside: list[str]) -> str:
         lang = self.edition.lang
         match block.kind:
             case "document":
                 return "\n\n".join(inside)
             case "exercise":
-                points = text("build.points", lang, points=float(block.attributes.get("points", 0)))
-                return _led(f"**{text('build.numbered_exercise', lang, number=str(number))}** ({points}).", inside)
+                points = float(block.attributes.get("points", 0))
+                return self.led(text("build.exercise", lang, number=str(number), points=points), inside)
             case "question":
-                return _led(f"**{number}.**", inside)
+                return self.led(text("build.question", lang, number=str(number)), inside)
             case kind:
-                return self.writer.box(kind, _led(f"**{text(f'build.{kind}', lang)}**", inside))
+                lead = text(f"build.{kind}", lang)
+                alone = bool(inside) and NO_PARAGRAPH.match(inside[0])
+                words = [self.writer.kept(lead.rstrip()), *inside] if alone else [_led(lead, inside)]
+                return self.writer.box(kind, "\n\n".join(words))
 
     def cell(self, cell: Cell) -> Iterator[str]:
         """Code as a listing, figures as pictures; checks are for the screen only."""
@@ -67,7 +93,7 @@ class _Page:
             yield self.figure(cell)
             return
         lines = (line for line in self.edition.code(cell).split("\n") if line.strip() not in (BEGIN, END))
-        yield "```python\n" + "\n".join(lines) + "\n```"
+        yield "```python\n" + folded("\n".join(lines)) + "\n```"
         if cell.id in self.shown.printed:
             printed = self.shown.printed[cell.id].split("\n")
             cut = [*printed[:LONGEST], "…"] if len(printed) > LONGEST else printed
@@ -80,16 +106,17 @@ class _Page:
         caption = text("build.figure", lang, number=number, words=words)
         if cell.id in self.shown.figures:
             return self.writer.figure(f"![]({(self.pictures / cell.id).as_posix()}.png)", caption)
-        return self.writer.figure("", f"{caption} ({text('build.to_draw', lang)})")
+        return self.writer.figure("", text("build.to_draw", lang, caption=caption))
 
 
-def _raised(markdown: str) -> str:
-    """Small raised digits become digits that are raised: not every font of Word has the small ones."""
-    return re.sub("[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+", lambda match: f"^{match[0].translate(PLAIN)}^", markdown)
+def _printed(markdown: str) -> str:
+    """Small raised digits become digits that are raised: not every font of Word has them. And % stays at its number."""
+    raised = re.sub("[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+", lambda match: f"^{match[0].translate(PLAIN)}^", markdown)
+    return re.sub(r"(?<=[\d$]) (?=%)", "\N{NO-BREAK SPACE}", raised)
 
 
 def _led(lead: str, inside: list[str]) -> str:
     """Blocks of Markdown with a few words before the first, in its line if that is a paragraph."""
     if inside and not NO_PARAGRAPH.match(inside[0]):
-        return "\n\n".join([f"{lead} {inside[0]}", *inside[1:]])
-    return "\n\n".join([lead, *inside])
+        return "\n\n".join([lead + inside[0], *inside[1:]])
+    return "\n\n".join([lead.rstrip(), *inside])

@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Literal
 
 from sfumato.labs.filling import Filling
+from sfumato.labs.languages import language
 from sfumato.labs.prose import Block, Heading, Part, Place, Prose
 from sfumato.labs.source import BEGIN, END, Cell, Lab
 from sfumato.labs.variant import Variant
@@ -58,7 +59,8 @@ class Edition:
             text("build.facts", self.lang, hours=self.lab.hours, points=points),
         ]
         if self.lab.prerequisites:
-            said.append(text("build.after", self.lang, first=", ".join(map(str, self.lab.prerequisites))))
+            first = language(self.lang).comma.join(map(str, self.lab.prerequisites))
+            said.append(text("build.after", self.lang, first=first))
         return " · ".join([*said, *([self.token] if self.token else []), *self._for_teachers])
 
     @property

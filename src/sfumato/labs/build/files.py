@@ -11,7 +11,8 @@ from sfumato.labs.build.edition import Edition
 from sfumato.labs.build.executing import NOTHING, Outputs, executed, theory_figures
 from sfumato.labs.build.notebook import as_json, notebook, passport
 from sfumato.labs.build.pandoc import pandoc_path
-from sfumato.labs.build.paper import as_pdf
+from sfumato.labs.build.paper import as_pages, as_pdf
+from sfumato.labs.build.sheets import contact_sheet
 from sfumato.labs.build.web import as_html
 from sfumato.labs.build.word import as_docx
 from sfumato.labs.build.wordings import folder_exists, folder_unwritable, languages_differ
@@ -22,6 +23,7 @@ Kind = Literal["ipynb", "docx", "pdf", "html", "csv"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 DOCUMENTS: dict[Kind, Callable[[Edition, Outputs], bytes]] = {"docx": as_docx, "pdf": as_pdf, "html": as_html}
 LAB_JSON = "lab.json"
+SHEET_DOTS = 48.0  # an inch: letters can just be read
 
 
 def check_parity(lab: Lab) -> None:
@@ -43,25 +45,28 @@ def fresh(folder: Path) -> Path:
 
 
 def write_edition(
-    edition: Edition, kinds: Iterable[Kind], folder: Path, seen: Outputs | None = None
+    edition: Edition, kinds: Iterable[Kind], folder: Path, seen: Outputs | None = None, *, sheets: bool = False
 ) -> tuple[list[Path], Outputs]:
     """The wanted files of one edition, and what its cells showed.
 
     The teacher's is executed, so its documents show what cells print and draw. `seen`: what the teacher's edition
-    showed; of it students get the figures that need no solution.
+    showed; of it students get the figures that need no solution. `sheets`: with all pages of the PDF in one picture.
     """
     wanted = list(kinds)
     documents = [kind for kind in wanted if kind in DOCUMENTS]
     content, shown = notebook(edition), NOTHING
-    if edition.teacher and ("ipynb" in wanted or documents):
+    if edition.teacher and ("ipynb" in wanted or documents or sheets):
         content, shown = executed(edition)
-    elif documents:
+    elif documents or sheets:
         shown = theory_figures(edition) if seen is None else _theory_of(edition, seen)
     written = []
     if "ipynb" in wanted:
         written.append(_put(folder / f"{edition.name}.ipynb", as_json(content).encode("utf-8")))
         written.append(_put(folder / LAB_JSON, _passport(edition)))
     written += [_put(folder / f"{edition.name}.{kind}", DOCUMENTS[kind](edition, shown)) for kind in documents]
+    if sheets:
+        pages = as_pages(edition, shown, SHEET_DOTS)
+        written.append(_put(folder / f"{edition.name}.png", contact_sheet(pages)))
     if "csv" in wanted or "ipynb" in wanted:
         written += write_data(edition, folder)
     return written, shown

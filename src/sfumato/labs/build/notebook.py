@@ -114,6 +114,6 @@ def _quoted(kind: str, parts: Sequence[Part], edition: Edition, numbers: Labels)
     inside = "\n\n".join(filter(None, (_shown(part, edition, numbers) for part in parts)))
     if kind == "notebook":
         return inside
-    led = "\n\n" if NO_PARAGRAPH.match(inside) else " "
-    named = f"**{text(f'build.{kind}', edition.lang)}**{led}{inside}"
+    lead = text(f"build.{kind}", edition.lang)
+    named = f"{lead.rstrip()}\n\n{inside}" if NO_PARAGRAPH.match(inside) else lead + inside
     return "\n".join(f"> {line}".rstrip() for line in named.split("\n"))

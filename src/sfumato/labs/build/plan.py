@@ -33,6 +33,7 @@ class Job:
     editions: tuple[bool, ...]  # for teachers?
     kinds: tuple[Kind, ...]
     output: Path
+    sheets: bool = False  # with a picture of all pages of each edition
 
     @property
     def name(self) -> str:
@@ -73,7 +74,7 @@ def run(job: Job) -> list[Path]:
         edition = Edition(lab, variant, job.lang, teacher)
         folder = job.output / lab.slug / job.lang / f"variant{job.variant}" / ("teacher" if teacher else "student")
         folder.mkdir(parents=True)
-        files, shown = write_edition(edition, job.kinds, folder, shown)
+        files, shown = write_edition(edition, job.kinds, folder, shown, sheets=job.sheets)
         written += files
     return written
 
@@ -84,7 +85,7 @@ def workers_here() -> int:
 
 def _look_for_makers(jobs: Sequence[Job]) -> None:
     """What is not installed is said before an hour of work and not after it."""
-    kinds = {kind for job in jobs for kind in job.kinds}
+    kinds = {kind for job in jobs for kind in (*job.kinds, *(("pdf",) if job.sheets else ()))}
     if kinds - {"ipynb", "csv"}:
         pandoc_path()
     wanted = [(module, what, package) for kind, (module, what, package) in WRITTEN.items() if kind in kinds]

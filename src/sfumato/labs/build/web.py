@@ -1,5 +1,6 @@
 """A web page that stands alone: formulas as MathML, pictures inside, no script, no address."""
 
+import re
 from importlib.resources import files
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -9,6 +10,13 @@ from sfumato.labs.build.edition import Edition
 from sfumato.labs.build.executing import Outputs
 from sfumato.labs.build.pandoc import convert
 from sfumato.labs.languages import language
+
+# pandoc writes a norm with the sign of parallel lines, which Chinese fonts slant.
+NORM = re.compile(r"(<mo[^>]*>)∥(</mo>)")
+# A line would begin with these after a formula; browsers heed no word joiner there.
+NO_BEGINNING = re.compile(
+    r'(<math display="inline"(?:(?!</math>).)*</math>)([-,.;:!?)\]”»，。；：、！？）]+)', re.DOTALL
+)
 
 
 def as_html(edition: Edition, shown: Outputs) -> bytes:
@@ -30,4 +38,5 @@ def as_html(edition: Edition, shown: Outputs) -> bytes:
             f"--variable=title:{edition.title}",
             f"--variable=facts:{edition.facts}",
         )
-        return convert(markdown(edition, shown, "html", place), arguments, f"{edition.name}.html")
+        page = convert(markdown(edition, shown, "html", place), arguments, f"{edition.name}.html").decode("utf-8")
+        return NO_BEGINNING.sub(r'<span class="tied">\1\2</span>', NORM.sub(r"\1‖\2", page)).encode("utf-8")

@@ -2,6 +2,7 @@
 
 from functools import cache
 from importlib import import_module
+from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import ModuleType
@@ -16,8 +17,10 @@ from sfumato.labs.build.wordings import maker_needs
 from sfumato.labs.languages import language
 
 MATHS = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
-NUMBERED = "NumberedEquation"
+NUMBERED, LISTING = "NumberedEquation", "SourceCode"
+BOX = "Block "  # how the names of its styles begin
 EDGE, WHOLE = 1.5, 17.0  # centimetres: the cell of a number, and the width of the text
+SHORT = 24  # rows of a table that stays on one page
 BORDERS = ("top", "left", "bottom", "right", "insideH", "insideV")
 
 
@@ -82,7 +85,18 @@ def _finish(document: Any, edition: Edition) -> None:
     # pandoc makes two paragraphs of a numbered equation: the formula, and its number.
     parts = [paragraph for paragraph in document.paragraphs if paragraph.style.style_id == NUMBERED]
     for formula, number in zip(parts[::2], parts[1::2], strict=True):
+        _without_indent(document, formula, number)
         _in_three_cells(document, formula, number)
+    for paragraph, following in pairwise(document.paragraphs):
+        if paragraph._p.getnext() is following._p and _leads_to(paragraph, following):
+            paragraph.paragraph_format.keep_with_next = True
+        if paragraph.style.name.startswith(BOX) and _is_table(paragraph._p.getnext()):
+            paragraph.paragraph_format.keep_with_next = True
+        if paragraph.style.name.startswith(BOX) and paragraph._p.pPr.numPr is not None:
+            _in_box(paragraph)
+    for listing in (paragraph for paragraph in document.paragraphs if paragraph.style.style_id == LISTING):
+        for run in listing.runs:
+            run.style = None  # pandoc gives it the letters of code within a sentence, which are larger
     section = document.sections[0]
     header = section.header.paragraphs[0]
     header.text = edition.running_title
@@ -90,6 +104,35 @@ def _finish(document: Any, edition: Edition) -> None:
     footer = section.footer.paragraphs[0]
     footer.style = document.styles["Footer"]
     _page_number(footer)
+
+
+def _leads_to(paragraph: Any, following: Any) -> bool:
+    """Whether both are read together: words and their code, a question and its answer, an answer and its table."""
+    before, after = paragraph.style.name, following.style.name
+    answered = after in (f"{BOX}answer", f"{BOX}predict") and not before.startswith(BOX)
+    tabled = after == "Table Caption" and before.startswith(BOX)
+    return answered or tabled or (following.style.style_id == LISTING and paragraph.style.style_id != LISTING)
+
+
+def _is_table(element: Any) -> bool:
+    return element is not None and element.tag == library().oxml.ns.qn("w:tbl")
+
+
+def _in_box(item: Any) -> None:
+    """An item of a list within a box: its bar stands where the bar of the box does."""
+    centimetres = library().shared.Cm
+    item.paragraph_format.left_indent, item.paragraph_format.first_line_indent = centimetres(0.9), centimetres(-0.5)
+
+
+def _without_indent(document: Any, formula: Any, number: Any) -> None:
+    """A sentence that goes on after its formula is no new paragraph. Chinese has no capitals: there the end tells."""
+    around = {paragraph._p: paragraph for paragraph in document.paragraphs}
+    before, after = around.get(formula._p.getprevious()), around.get(number._p.getnext())
+    if after is None or after.style.style_id not in ("BodyText", "FirstParagraph"):
+        return
+    first, last = after.text[:1], before.text.rstrip()[-1:] if before is not None else ""
+    if first.islower() or (first.isalpha() and not first.isupper() and last not in ("", "。", "：")):
+        after.paragraph_format.first_line_indent = library().shared.Cm(0)
 
 
 def _in_three_cells(document: Any, equation: Any, number: Any) -> None:
@@ -138,6 +181,10 @@ def _ruled(table: Any) -> None:
     for row in table.rows:
         row_properties = row._tr.get_or_add_trPr()
         row_properties.append(element("w:cantSplit"))
+    if len(table.rows) <= SHORT:
+        for row in list(table.rows)[:-1]:
+            for paragraph in (paragraph for cell in row.cells for paragraph in cell.paragraphs):
+                paragraph.paragraph_format.keep_with_next = True
     for cell in table.rows[0].cells:
         for paragraph in cell.paragraphs:
             for run in paragraph.runs:

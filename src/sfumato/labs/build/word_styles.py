@@ -35,8 +35,8 @@ def set_styles(docx: ModuleType, document: Any) -> None:
         _made(docx, styles, f"Block {kind}", align=justified, lines=1.15, before=4, after=4)
         _boxed(docx, styles[f"Block {kind}"], bar, ground)
     _code(docx, styles)
-    for name, size in (("Header", 10), ("Footer", 12)):
-        _made(docx, styles, name, align=centre, size=size, lines=1.0)
+    for name, size in (("Header", 9), ("Footer", 12)):
+        _made(docx, styles, name, align=centre, size=size, lines=1.0, after=4)
 
 
 def _page(docx: ModuleType, document: Any) -> None:
@@ -106,8 +106,9 @@ def _headings(docx: ModuleType, styles: Any) -> None:
 def _code(docx: ModuleType, styles: Any) -> None:
     """Listings: narrow letters, lines close together, a grey ground."""
     _made(
-        docx, styles, "Source Code", size=10, align=docx.enum.text.WD_ALIGN_PARAGRAPH.LEFT, lines=1.0, before=4, after=8
+        docx, styles, "Source Code", size=9, align=docx.enum.text.WD_ALIGN_PARAGRAPH.LEFT, lines=1.0, before=4, after=8
     )
+    styles["Source Code"].paragraph_format.keep_together = True
     _font(docx, styles["Source Code"], CODE)
     _boxed(docx, styles["Source Code"], "", "F3F3F3")
     verbatim = styles["Verbatim Char"]

@@ -1,5 +1,6 @@
 """What differs between Word, typst and HTML: equations with numbers, boxes, figures."""
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
@@ -7,6 +8,7 @@ from typing import Literal
 from sfumato.labs.build.markup import Markup
 
 Target = Literal["docx", "typst", "html"]
+ITEM = re.compile(r"\n(?=(?:-|\d+\.) )")  # what stands before an item of a list
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,6 +16,9 @@ class Writer:
     markup: Markup
     box: Callable[[str, str], str]  # kind of block and Markdown -> Markdown
     figure: Callable[[str, str], str]  # picture as Markdown (or nothing) and caption -> Markdown
+    kept: Callable[[str], str] = (
+        str  # Markdown that stays on the page of what follows; Word finds it by itself (word.py)
+    )
 
 
 def _caption(words: str) -> str:
@@ -23,6 +28,13 @@ def _caption(words: str) -> str:
 def _styled(style: str, markdown: str) -> str:
     """A style of paragraphs of Word."""
     return f'::: {{custom-style="{style}"}}\n{markdown}\n:::'
+
+
+def _word_box(kind: str, inside: str) -> str:
+    """Items of lists become paragraphs: only to those does pandoc give the style of the box."""
+    pieces = re.split(r"(^```.*?^```)", inside, flags=re.DOTALL | re.MULTILINE)
+    loose = [piece if piece.startswith("```") else ITEM.sub("\n\n", piece) for piece in pieces]
+    return _styled(f"Block {kind}", "".join(loose))
 
 
 def _called(call: str, markdown: str) -> str:
@@ -53,13 +65,12 @@ def _web_equation(formula: str, number: str) -> str:
 
 
 WRITERS: Mapping[Target, Writer] = {
-    "docx": Writer(
-        Markup(_word_equation, _caption), lambda kind, inside: _styled(f"Block {kind}", inside), _word_figure
-    ),
+    "docx": Writer(Markup(_word_equation, _caption), _word_box, _word_figure),
     "typst": Writer(
         Markup(_paper_equation, _caption),
         lambda kind, inside: _called(f'boxed("{kind}")', inside),
         lambda picture, caption: _called("pictured", f"{picture}\n\n{caption}"),
+        lambda inside: _called("kept", inside),
     ),
     "html": Writer(
         Markup(_web_equation, _caption),

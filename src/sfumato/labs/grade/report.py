@@ -75,7 +75,11 @@ def _csv(rows: Iterable[Sequence[Any]]) -> str:
 
 def _notes(graded: Graded, lang: str) -> str:
     notes = [text(f"report.{flag}", lang) for flag in graded.flags]
-    return "; ".join([*notes, text("report.unsafe_short", lang)] if graded.unsafe else notes)
+    return language(lang).semicolon.join([*notes, text("report.unsafe_short", lang)] if graded.unsafe else notes)
+
+
+def _all_notes(own: Iterable[Graded | None], lang: str) -> str:
+    return language(lang).semicolon.join(filter(None, (_notes(one, lang) for one in own if one)))
 
 
 def register(course: Course, labs: Mapping[int, Lab], found: Mapping[tuple[str, int], Graded]) -> str:
@@ -85,8 +89,7 @@ def register(course: Course, labs: Mapping[int, Lab], found: Mapping[tuple[str, 
         own = [found.get((student.id, number_)) for number_ in labs]
         points = [_short(one.points) if one else "" for one in own]
         total = _short(sum(one.points for one in own if one))
-        notes = "; ".join(filter(None, (_notes(one, course.lang) for one in own if one)))
-        rows.append([student.id, student.name, student.group, *points, total, notes])
+        rows.append([student.id, student.name, student.group, *points, total, _all_notes(own, course.lang)])
     return _csv(rows)
 
 
@@ -143,9 +146,9 @@ def class_page(course: Course, labs: Mapping[int, Lab], found: Mapping[tuple[str
     rows = []
     for student in course.students:
         own = [found.get((student.id, one)) for one in labs]
-        notes = "; ".join(filter(None, (_notes(one, lang) for one in own if one)))
         marks = [_points(one.points, one.out_of, lang) if one else _missing(lang) for one in own]
-        rows.append([_plain(f"{student.name} ({student.id})"), _plain(student.group), *marks, _plain(notes)])
+        named = text("report.named", lang, name=student.name, id=student.id)
+        rows.append([_plain(named), _plain(student.group), *marks, _plain(_all_notes(own, lang))])
     parts.append(_table(head, rows))
     parts += [_hard(course, lab, [one for one in found.values() if one.lab == lab.number]) for lab in labs.values()]
     parts.append(f"<p><small>{escape(text('report.honest', lang))}</small></p>")
@@ -167,7 +170,7 @@ def _hard(course: Course, lab: Lab, graded: Sequence[Graded]) -> str:
         if failed:
             code = failed.most_common(1)[0][0]
             one, task = next((one, task) for one, task in results if task.verdict.code == code)
-            common = f"{_words(course, lab, one, task, lang)} ({failed[code]})"
+            common = text("report.often", lang, words=_words(course, lab, one, task, lang), count=failed[code])
         passed = sum(task.verdict.passed for _, task in results)
         rows.append([_plain(cell.id), ("n", f"{passed} / {len(results)}"), _plain(common)])
     head = [text("report.task", lang), text("report.share", lang), text("report.common", lang)]
@@ -185,10 +188,10 @@ def student_page(course: Course, student: Student, graded: Sequence[Graded], lab
     parts = [f"<h1>{escape(visible(title))}</h1>", _warning(graded, lang)]
     for one in graded:
         lab = labs[one.lab]
-        named = text("report.lab", lang, number=str(one.lab))
-        parts.append(f"<h2>{escape(visible(f'{named}. {lab.words(lang).title}'))}</h2>")
+        named = text("build.title", lang, number=str(one.lab), title=lab.words(lang).title)
+        parts.append(f"<h2>{escape(visible(named))}</h2>")
         about = [text("report.variant", lang, number=str(one.variant)), text("report.graded", lang, when=one.when)]
-        about.append(f"{text('report.file', lang)}: {one.file}")
+        about.append(text("report.file", lang, name=one.file))
         parts.append(f"<p><small>{escape(visible(' · '.join(about)))}</small></p>")
         rows = [
             [

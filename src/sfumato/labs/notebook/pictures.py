@@ -8,6 +8,7 @@ import numpy as np
 from sfumato.labs import judge
 from sfumato.labs.answers import Answers
 from sfumato.labs.judge import Seen
+from sfumato.labs.languages import language
 from sfumato.labs.laws import Array, Bits, Categories, Every, Scaled
 from sfumato.labs.running import said, verdict_of
 from sfumato.labs.source import Lab
@@ -38,7 +39,7 @@ def picture(lab: Lab, task: str, answers: Answers, variant: Variant, lang: str) 
 
 def _values(values: list[Any], lang: str) -> str:
     shown = [number(one, lang) if isinstance(one, int | float) else str(one)[:200] for one in values[:8]]
-    return "; ".join(shown)
+    return language(lang).semicolon.join(shown)
 
 
 def _pyplot() -> Any:

@@ -76,7 +76,8 @@ class Student:
         verdict = verdict_of(self.lab, task, self.answers(), self.variant)
         self.progress.tried(task, passed=verdict.passed, code=verdict.code)
         mark = "✓" if verdict.passed else "✗"
-        lines = [f"{mark} {task}: {said(verdict, self.lab, self.variant, self.lang)}", self.bar()]
+        words = said(verdict, self.lab, self.variant, self.lang)
+        lines = [text("verdict.line", self.lang, mark=mark, task=task, words=words), self.bar()]
         if verdict.p is not None:
             lines.insert(1, text("verdict.false_alarm", self.lang))
         if not self.progress.kept:

@@ -9,7 +9,10 @@ PLACES = ["north", "south", "west"]
 
 
 def ages(v):
-    return 18 + v.stream("people").integers(0, 62, v.rows)
+    """Their mean lies a row's part above a whole number: neither rounded nor the median is it right by chance."""
+    found = 19 + v.stream("people").integers(0, 62, v.rows)
+    found[: (found.sum() - 1) % v.rows] -= 1
+    return found
 
 
 def places(v):

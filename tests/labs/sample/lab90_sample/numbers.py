@@ -2,6 +2,13 @@
 
 import pyarrow as pa
 
+NAMES = {
+    "en": ["Ann", 'Bob "Bo"', "Cy, jr"],
+    "ru": ["Анна", 'Борис "Боря"', "Света, мл."],
+    "vi": ["An", 'Bình "Bi"', "Chi, em"],
+    "zh": ["安娜", "博“小博”", "夏, 小"],
+}
+
 
 def numbers(v):
     return {"scale": (1 / v.eps, 2), "rows": v.rows, "tiny": 1e-5}
@@ -12,6 +19,6 @@ def files(v):
 
 
 def tables(v, lang):
-    names = {"en": ["Ann", 'Bob "Bo"', "Cy, jr"], "ru": ["Анна", 'Борис "Боря"', "Света, мл."]}[lang]
+    names = NAMES[lang]
     drawn = v.stream("people").uniform(v.rows)
     return {"main": pa.table({"name": [names[row % 3] for row in range(v.rows)], "value": drawn})}

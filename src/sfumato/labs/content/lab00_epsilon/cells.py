@@ -17,8 +17,8 @@ boxes
 x = np.linspace(-4, 5, 901)
 one, other = np.exp(-np.abs(x)) / 2, np.exp(-np.abs(x - 1)) / 2
 fig, (left, right) = plt.subplots(1, 2, figsize=(9, 3))
-left.plot(x, one, label="$D_1$")
-left.plot(x, other, label="$D_2$")
+left.plot(x, other, label="$D_1$")
+left.plot(x, one, label="$D_2$")
 left.set_xlabel("output")
 left.set_ylabel("density")
 left.legend()

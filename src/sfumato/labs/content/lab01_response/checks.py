@@ -1,7 +1,7 @@
 """What a right answer to each task is."""
 
 import math
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 from scipy import stats
@@ -52,7 +52,8 @@ def t2(answers, v):
             "turned": laws.binomial(1 - chance[bit]),
         }
         verdicts.append(
-            judge.law(
+            partial(
+                judge.law,
                 lambda seed, bit=bit: answers.draw("rr", bit, n=DRAWS, seed=seed),
                 laws.every(coins_differ=laws.binomial(chance[bit])),
                 causes,
@@ -69,10 +70,10 @@ def t2(answers, v):
         return verdict
     return judge.all_of(
         *verdicts,
-        judge.repeatable(lambda seed: answers.draw("rr", 1, n=20, seed=seed)),
-        judge.repeatable(lambda seed: np.asarray(answers.call("rr_column", column, seed=seed))),
-        judge.law(draw, laws.every(column_differs=laws.binomial([chance[bit] for bit in column]))),
-        judge.law(draw, laws.every(shared_coins=laws.uncorrelated())),
+        lambda: judge.repeatable(lambda seed: answers.draw("rr", 1, n=20, seed=seed)),
+        lambda: judge.repeatable(lambda seed: np.asarray(answers.call("rr_column", column, seed=seed))),
+        lambda: judge.law(draw, laws.every(column_differs=laws.binomial([chance[bit] for bit in column]))),
+        lambda: judge.law(draw, laws.every(shared_coins=laws.uncorrelated())),
     )
 
 
@@ -141,7 +142,7 @@ def file_errors(answers, v):
 
     return judge.all_of(
         judge.repeatable(lambda seed: answers.draw("file_error", Table("f100"), n=3, seed=seed)),
-        judge.law(draw, steps_law(values, chances / chances.sum())),
+        lambda: judge.law(draw, steps_law(values, chances / chances.sum())),
     )
 
 
@@ -177,7 +178,8 @@ def t5(answers, v):
         if verdict.passed:
             break
     return judge.all_of(
-        verdict, judge.repeatable(lambda seed: np.asarray(answers.call("error_table", bits, [40], 3, seed=seed)))
+        verdict,
+        lambda: judge.repeatable(lambda seed: np.asarray(answers.call("error_table", bits, [40], 3, seed=seed))),
     )
 
 
@@ -195,7 +197,8 @@ def t6(answers, v):
                 "eps_halved": laws.binomial(_keep(eps / 2) if bit else 1 - _keep(eps / 2)),
             }
             verdicts.append(
-                judge.law(
+                partial(
+                    judge.law,
                     lambda seed, bit=bit, eps=eps: answers.draw("rr_eps", bit, eps, n=DRAWS, seed=seed),
                     laws.every(response_differs=laws.binomial(chance)),
                     causes,
@@ -206,7 +209,7 @@ def t6(answers, v):
     right = [(mean - (1 - _keep(eps))) / (2 * _keep(eps) - 1) for eps in budgets]
     return judge.all_of(
         *verdicts,
-        judge.repeatable(lambda seed: answers.draw("rr_eps", 1, 1.0, n=20, seed=seed)),
+        lambda: judge.repeatable(lambda seed: answers.draw("rr_eps", 1, 1.0, n=20, seed=seed)),
         judge.exact(
             [answers.call("debias_eps", case, eps) for eps in budgets],
             right,
@@ -262,12 +265,12 @@ def t7(answers, v):
         return Verdict(False, "fresh_coins", {"rounds": rounds})
     return judge.all_of(
         judge.repeatable(lambda seed: np.asarray(answers.call("survey_rounds", people, 2, seed=seed))),
-        judge.law(
+        lambda: judge.law(
             first_rounds,
             laws.every(rounds_differ=laws.binomial([0.75, 0.25, 0.75])),
             {"truth_told": laws.binomial([1.0, 0.0, 1.0])},
         ),
-        judge.law(first_rounds, laws.every(shared_coins=laws.uncorrelated())),
+        lambda: judge.law(first_rounds, laws.every(shared_coins=laws.uncorrelated())),
     )
 
 
@@ -291,9 +294,9 @@ def t8(answers, v):
     }
     verdict = judge.all_of(
         judge.law(draw("b"), laws.every(categories_differ=law_of("b", p)), causes),
-        judge.law(draw("e"), laws.every(categories_differ=law_of("e", p))),
-        judge.audit(draw("a"), draw("c"), eps),
-        judge.repeatable(lambda seed: answers.draw("krr", "a", domain, eps, n=20, seed=seed)),
+        lambda: judge.law(draw("e"), laws.every(categories_differ=law_of("e", p))),
+        lambda: judge.audit(draw("a"), draw("c"), eps),
+        lambda: judge.repeatable(lambda seed: answers.draw("krr", "a", domain, eps, n=20, seed=seed)),
     )
     return verdict if not verdict.passed else shares_of_categories(answers, v)
 

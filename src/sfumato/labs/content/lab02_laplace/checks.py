@@ -1,7 +1,7 @@
 """What a right answer to each task is."""
 
 import math
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 from scipy import stats
@@ -55,8 +55,8 @@ def t1(answers, v):
     counts = laws.categories(range(small + 1), stats.binom.pmf(range(small + 1), small, shares[0]))
     return judge.all_of(
         judge.repeatable(lambda seed: np.asarray(answers.call("model_dataset", shares, 50, seed=seed))),
-        judge.law(table, laws.every(shares_differ=laws.binomial(shares), one_source=laws.uncorrelated())),
-        judge.law(
+        lambda: judge.law(table, laws.every(shares_differ=laws.binomial(shares), one_source=laws.uncorrelated())),
+        lambda: judge.law(
             lambda seed: (
                 answers.draw("model_dataset", shares[:1], small, n=500, seed=seed).reshape(500, -1).sum(axis=1)
             ),
@@ -98,8 +98,8 @@ def t4(answers, v):
     for value, sensitivity, eps in ((12.5, 2.5, 0.4), (-3.0, 0.3, v.eps)):
         scale = sensitivity / eps
 
-        def draw(seed, arguments=(value, sensitivity, eps)):
-            return answers.draw("laplace_mech", *arguments, n=DRAWS, seed=seed)
+        def draw(seed, arguments=(value, sensitivity, eps), n=DRAWS):
+            return answers.draw("laplace_mech", *arguments, n=n, seed=seed)
 
         causes = {
             "swapped_eps_delta": eps / sensitivity,
@@ -107,8 +107,8 @@ def t4(answers, v):
             "sensitivity_forgotten": 1 / eps,
             "eps_forgotten": sensitivity,
         }
-        verdicts.append(judge.repeatable(lambda seed, draw=draw: draw(seed)[:5]))
-        verdicts.append(judge.law(draw, laws.laplace(value, scale), causes))
+        verdicts.append(partial(judge.repeatable, partial(draw, n=5)))
+        verdicts.append(partial(judge.law, draw, laws.laplace(value, scale), causes))
     return judge.all_of(*verdicts)
 
 
@@ -133,8 +133,8 @@ def t5(answers, v):
     law = laws.laplace(data.mean(axis=0), scale)
     return judge.all_of(
         judge.repeatable(lambda seed: np.asarray(answers.call("alg2", data, eps, seed=seed))),
-        judge.law(draw, law, causes),
-        judge.law(draw, laws.every(shared_noise=laws.uncorrelated())),
+        lambda: judge.law(draw, law, causes),
+        lambda: judge.law(draw, laws.every(shared_noise=laws.uncorrelated())),
     )
 
 
@@ -156,9 +156,9 @@ def t6(answers, v):
     causes = {"local_not_divided": 1 / v.eps, "swapped_eps_delta": v.eps / d, "double_noise": 2 * d / v.eps}
     return judge.all_of(
         judge.repeatable(lambda seed: np.asarray(answers.call("alg3", pair, v.eps, seed=seed))),
-        judge.law(alone, laws.laplace(row[0], d / v.eps), causes),
-        judge.law(alone, laws.every(shared_noise=laws.uncorrelated())),
-        judge.law(
+        lambda: judge.law(alone, laws.laplace(row[0], d / v.eps), causes),
+        lambda: judge.law(alone, laws.every(shared_noise=laws.uncorrelated())),
+        lambda: judge.law(
             together,
             laws.every(people_differ=laws.continuous(pair_mean_cdf(3 / v.eps))),
             {"noise_once": laws.laplace(0.0, 3 / v.eps), "central_scale": laws.laplace(0.0, 1.5 / v.eps)},
@@ -196,8 +196,8 @@ def t7(answers, v):
                 "parts_mixed": made[:, :, 2:4] - shares[None, :, None],
             },
         ),
-        judge.law(column(2), laws.laplace(0.0, 1.5 / v.eps)),
-        judge.law(column(3), laws.every(local_differs=laws.continuous(pair_mean_cdf(3 / v.eps)))),
+        lambda: judge.law(column(2), laws.laplace(0.0, 1.5 / v.eps)),
+        lambda: judge.law(column(3), laws.every(local_differs=laws.continuous(pair_mean_cdf(3 / v.eps)))),
     )
 
 
@@ -246,7 +246,9 @@ def t8(answers, v):
                 "no_averaging": [math.sqrt(2) * d / eps for n, d, eps in cases],
             },
         ),
-        judge.repeatable(lambda seed: np.asarray(answers.call("measured_errors", data, [10], v.eps, 2, seed=seed))),
+        lambda: judge.repeatable(
+            lambda seed: np.asarray(answers.call("measured_errors", data, [10], v.eps, 2, seed=seed))
+        ),
         measured(),
     )
 
@@ -268,8 +270,8 @@ def t9(answers, v):
         counts = np.rint(laws.numbers(draws) * runs)
         return float(stats.binomtest(int(counts.sum()), runs * len(counts), share).pvalue)
 
-    def draw(seed):
-        return answers.draw("coverage", sensitivity, eps, beta, k, runs, n=25, seed=seed)
+    def draw(seed, n=25):
+        return answers.draw("coverage", sensitivity, eps, beta, k, runs, n=n, seed=seed)
 
     verdict = judge.exact([answers.call("bound", *case) for case in cases], right, causes=causes)
     if verdict.passed:
@@ -277,8 +279,8 @@ def t9(answers, v):
     if not verdict.passed:
         return verdict
     return judge.all_of(
-        judge.repeatable(lambda seed: draw(seed)[:2]),
-        judge.law(draw, laws.every(coverage_differs=hits)),
+        judge.repeatable(partial(draw, n=2)),
+        lambda: judge.law(draw, laws.every(coverage_differs=hits)),
     )
 
 
@@ -310,8 +312,8 @@ def t10(answers, v):
                 "lie_turned": laws.categories(values, law_of(1 - keep)),
             },
         ),
-        judge.audit(reports([0] * d), reports([1] * d), eps),
-        judge.repeatable(reports(row, 20)),
+        lambda: judge.audit(reports([0] * d), reports([1] * d), eps),
+        lambda: judge.repeatable(reports(row, 20)),
     )
     return verdict if not verdict.passed else estimates(answers, v)
 
@@ -342,11 +344,11 @@ def estimates(answers, v):
         return verdict
     return judge.all_of(
         judge.audit(single(0), single(1), v.eps),
-        judge.law(
+        lambda: judge.law(
             lambda seed: answers.draw("one_attribute", small, v.eps, n=1000, seed=seed),
             laws.every(not_debiased=laws.mean(small.mean(axis=0))),
         ),
-        good_enough(),
+        good_enough,
     )
 
 

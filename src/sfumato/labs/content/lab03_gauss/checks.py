@@ -1,6 +1,7 @@
 """Judges of lab 3. Exact numbers where there are some; laws at delta 0.5, where forgetting 1.25 is far from right."""
 
 import math
+from functools import partial
 
 import numpy as np
 
@@ -125,8 +126,8 @@ def t5(answers, v):
     d2, eps, delta = 3.0, 0.8, 0.5
     sd = numbers.classical(d2, eps, delta)
 
-    def draw(seed):
-        return answers.draw("gaussian_mech_vec", vector, d2, eps, delta, n=DRAWS, seed=seed)
+    def draw(seed, n=DRAWS):
+        return answers.draw("gaussian_mech_vec", vector, d2, eps, delta, n=n, seed=seed)
 
     return judge.all_of(
         judge.law(
@@ -140,8 +141,8 @@ def t5(answers, v):
                 "laplace_noise": laws.laplace(vector, d2 / eps),
             },
         ),
-        judge.law(draw, laws.every(correlated=laws.uncorrelated())),
-        judge.repeatable(draw),
+        lambda: judge.law(draw, laws.every(correlated=laws.uncorrelated())),
+        lambda: judge.repeatable(partial(draw, n=20)),
     )
 
 
@@ -216,23 +217,25 @@ def t8(answers, v):
     def judged():
         for relation, scale in (("add", 1 / eps), ("replace", 2 / eps)):
 
-            def draw(seed, relation=relation):
-                return answers.draw("histogram", people, domain, eps, relation, n=DRAWS, seed=seed)
+            def draw(seed, relation=relation, n=DRAWS):
+                return answers.draw("histogram", people, domain, eps, relation, n=n, seed=seed)
 
             other = {"add": {"replace_for_add": 2 / eps}, "replace": {"add_for_replace": 1 / eps}}[relation]
             causes = {"budget_divided": len(domain) * scale, "swapped_eps_delta": eps, **other}
             yield judge.law(draw, laws.laplace(held, scale), causes)
             yield judge.law(draw, laws.every(correlated=laws.uncorrelated()))
-            yield judge.repeatable(draw)
+            yield judge.repeatable(partial(draw, n=20))
 
     return first_that_fails(judged())
 
 
 def projected(noisy, total):
+    """The nearest vector of numbers from 0 on with this sum; of a table, row by row."""
     noisy = np.asarray(noisy, dtype=float)
-    ordered = np.sort(noisy)[::-1]
-    shifts = (np.cumsum(ordered) - total) / np.arange(1, len(noisy) + 1)
-    return np.maximum(noisy - shifts[np.nonzero(ordered > shifts)[0][-1]], 0.0)
+    ordered = np.sort(noisy)[..., ::-1]
+    shifts = (np.cumsum(ordered, axis=-1) - total) / np.arange(1, noisy.shape[-1] + 1)
+    last = (ordered > shifts).sum(axis=-1, keepdims=True) - 1  # those that stay above 0 come first
+    return np.maximum(noisy - np.take_along_axis(shifts, last, axis=-1), 0.0)
 
 
 def t9(answers, v):
@@ -241,8 +244,8 @@ def t9(answers, v):
     other = [domain[0]] * 19 + [domain[1]] * 6 + [domain[3], domain[4]]
     eps = 1.0
 
-    def draw(table):
-        return lambda seed: answers.draw("consistent_histogram", table, domain, eps, n=4000, seed=seed)
+    def draw(table, n=4000):
+        return lambda seed: answers.draw("consistent_histogram", table, domain, eps, n=n, seed=seed)
 
     def judged():
         vectors = ([5.0, -1.0, 2.0], [3.0, 3.0, 3.0, 3.0], [10.0, 1.0, -20.0, 0.5], [1, 2])
@@ -263,11 +266,11 @@ def t9(answers, v):
         source = np.random.default_rng(judge.seeds()[0] + 10**7)
         noise = source.laplace(0, 2 / eps, size=(20_000, 5))
         held = [people.count(one) for one in domain]
-        expected = np.array([projected(held + row, len(people)) for row in noise])
-        half = np.array([projected(held + row / 2, len(people)) for row in noise])
+        expected = projected(held + noise, len(people))
+        half = projected(held + noise / 2, len(people))
         yield judge.law(draw(people), laws.same_law(expected), {"add_for_replace": laws.same_law(half)})
         yield judge.audit(draw(people), draw(other), eps)
-        yield judge.repeatable(draw(people))
+        yield judge.repeatable(draw(people, 20))
 
     return first_that_fails(judged())
 

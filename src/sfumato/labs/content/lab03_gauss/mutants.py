@@ -400,7 +400,7 @@ OTHERS = {
             "def project(noisy, total):",
             "    noisy = np.asarray(noisy, dtype=float)",
             "    low, high = noisy.min() - total - 1, noisy.max()",
-            "    for _ in range(200):",
+            "    for _ in range(70):",
             "        middle = (low + high) / 2",
             "        low, high = (middle, high) if np.maximum(noisy - middle, 0).sum() > total else (low, middle)",
             "    return np.maximum(noisy - high, 0)",

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from functools import partial
 
 import numpy as np
 
@@ -39,11 +40,11 @@ def named_law(values, scores, du, eps, **others):
 
 
 def judged(answers, function, arguments, law, n=DRAWS):
-    def draw(seed):
+    def draw(seed, n=n):
         return answers.draw(function, *arguments, n=n, seed=seed)
 
     right, causes = law
-    return judge.all_of(judge.law(draw, right, causes), judge.repeatable(draw))
+    return judge.all_of(judge.law(draw, right, causes), lambda: judge.repeatable(partial(draw, n=20)))
 
 
 def t1(answers, v):
@@ -263,11 +264,17 @@ def t9(answers, v):
     # One leader before fifteen equal values: there Laplace noise gives another law than Gumbel noise.
     wide = [4.0] + [0.0] * 15
     both = [
-        judged(answers, "gumbel_max", (wide, 1, 1.0), named_law(list(range(16)), wide, 1, 1.0), 4 * DRAWS),
-        judged(
-            answers, "gumbel_max", (scores, du, eps), named_law(indices, scores, du, eps, flip_law=flipped), 4 * DRAWS
+        partial(judged, answers, "gumbel_max", (wide, 1, 1.0), named_law(list(range(16)), wide, 1, 1.0), 4 * DRAWS),
+        partial(
+            judged,
+            answers,
+            "gumbel_max",
+            (scores, du, eps),
+            named_law(indices, scores, du, eps, flip_law=flipped),
+            4 * DRAWS,
         ),
-        judged(
+        partial(
+            judged,
             answers,
             "permute_and_flip",
             (scores, du, eps),
@@ -311,12 +318,12 @@ def t10(answers, v):
     if not exact.passed:
         return exact
 
-    def draw(seed):
-        return answers.draw("leaky_mech", d, "ratio", 1, 2.0, n=DRAWS, seed=seed)
+    def draw(seed, n=DRAWS):
+        return answers.draw("leaky_mech", d, "ratio", 1, 2.0, n=n, seed=seed)
 
     seen = set(draw(judge.seeds()[0]).ravel().tolist())
     if seen & (set(domain) - set(found)):
         return Verdict(False, "not_leaky", {"got": sorted(seen - set(found))[0]})
     right = laws.categories(found, numbers.probabilities(scores, 1, 2.0))
     doubled = laws.categories(found, numbers.probabilities(scores, 1, 4.0))
-    return judge.all_of(judge.law(draw, right, {"no_half": doubled}), judge.repeatable(draw))
+    return judge.all_of(judge.law(draw, right, {"no_half": doubled}), lambda: judge.repeatable(partial(draw, n=20)))

@@ -1,0 +1,1 @@
+"""Centres near which rows lie."""

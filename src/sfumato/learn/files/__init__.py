@@ -1,0 +1,1 @@
+"""Models as files: what may stand in one, and reading it back."""

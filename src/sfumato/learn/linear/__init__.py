@@ -1,0 +1,1 @@
+"""What follows from sums of products of columns: regression, correlations, components."""

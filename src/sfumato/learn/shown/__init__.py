@@ -1,0 +1,1 @@
+"""Models as people see them: cards, lines of text, figures, SQL."""

@@ -1,0 +1,1 @@
+"""Tables of rows that nobody is: pairs of columns measured, and rows drawn that agree with them."""

@@ -1,0 +1,1 @@
+"""Classes and numbers by questions about columns, chosen privately: trees, and forests of them."""
