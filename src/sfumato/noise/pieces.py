@@ -4,7 +4,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.kernel.entropy import Entropy
-from sfumato.kernel.samplers import Integers
+from sfumato.kernel.samplers import CHUNK, Integers
 from sfumato.noise.calibration import Calibrated, added
 from sfumato.noise.grid import Grid
 from sfumato.noise.values import Entries
@@ -24,12 +24,13 @@ def noisy_reals(entries: Entries, noise: Calibrated, entropy: Entropy) -> npt.ND
     numbers, grid = entries.numbers, noise.grid
     quick = abs(grid.exponent) <= LARGEST_EXPONENT and entries.largest * 2.0 ** (1 - grid.exponent) < QUICK
     result = np.empty(len(numbers), dtype=np.float64)
+    room = np.empty(min(CHUNK, len(numbers)), dtype=np.float64)  # for every piece: new ones would leave the cache
     start = 0
     for drawn in noise.law.pieces(len(numbers), entropy):
         if not len(drawn):  # no candidate of a round was kept
             continue
         part = slice(start, start + len(drawn))
-        if quick and (doubles := _small(drawn)) is not None:
+        if quick and (doubles := _small(drawn, room)) is not None:
             _fill(result[part], numbers[part], doubles, grid)
         else:
             result[part] = grid.reals(added(grid.integers(numbers[part]), drawn))
@@ -50,9 +51,10 @@ def _fill(
     result *= 2.0**grid.exponent
 
 
-def _small(drawn: Integers) -> npt.NDArray[np.float64] | None:
+def _small(drawn: Integers, room: npt.NDArray[np.float64]) -> npt.NDArray[np.float64] | None:
     """The same as doubles, where all are exact: a larger one does not become smaller than 2^52 by rounding."""
     if drawn.dtype == object:
         return None
-    doubles = drawn.astype(np.float64)
+    doubles = room[: len(drawn)]
+    doubles[:] = drawn
     return doubles if np.minimum.reduce(doubles) > -QUICK and np.maximum.reduce(doubles) < QUICK else None
