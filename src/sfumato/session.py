@@ -346,7 +346,7 @@ class Session:
         (one,) = self._prepare(question, spend, caps).planned
         mechanisms = tuple(release.mechanism for release in one.certified.releases)
         clipped = None if one.draft.clipping is None else Clipped(one.certified, one.draft.clipping)
-        return error_of(one.columns, mechanisms, column, confidence, clipped)
+        return error_of(one.columns, one.after, mechanisms, column, confidence, clipped)
 
     def _prepare(self, question: str, spend: GivenNumber | Spend | None, caps: AskedCaps = OWNERS) -> Prepared:
         return prepared([question], self.schema, self._ledger.terms, spend, caps)
@@ -358,7 +358,7 @@ class Session:
         (one,) = asked.planned
         cost = self._ledger.terms().cost(asked.spend, one.certified.cost.delta)
         told = ";\n".join(written(one.certified, self._dialect))
-        explained = explain(question, one.certified, one.columns, told, cost, one.draft.clipping)
+        explained = explain(question, one.certified, one.columns, told, cost, one.after, one.draft.clipping)
         return replace(explained, without_delta=self._without_delta(one, asked.spend, schema, caps))
 
     def _without_delta(self, asked: Planned, spend: Fraction, schema: Schema, caps: AskedCaps) -> dict[str, float]:

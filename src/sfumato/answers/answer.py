@@ -8,7 +8,8 @@ from typing import Any
 
 from sfumato.answers.clipped import Clipped
 from sfumato.answers.columns import CONFIDENCE, Intervals, Noises, interval_of, value_of
-from sfumato.answers.display import as_fragment, as_page, as_text
+from sfumato.answers.display import as_fragment, as_page, as_text, beside, ends
+from sfumato.answers.formulas import Formulas
 from sfumato.answers.found_bounds import found_bounds
 from sfumato.answers.found_ends import found_ends
 from sfumato.answers.notes import notes, price_in_words, protects
@@ -31,6 +32,8 @@ from sfumato.schema.columns import Int
 from sfumato.visible import visible
 
 MOST_IN_REPR = 3
+UNTOUCHED = After()
+ENDS = {"low": ends(0), "high": ends(1)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +93,7 @@ class Answer:
     _numbers: "tuple[ReleasedRows, tuple[OutputColumn, ...], tuple[Mechanism, ...]]" = field(repr=False)
     _repeat: Repeat | None = field(repr=False)
     _clipped: Clipped | None = field(repr=False)
+    _formulas: Formulas = field(repr=False)
 
     def __repr__(self) -> str:
         """The first rows and what they cost; all else is in `print(answer)` and its properties.
@@ -119,12 +123,14 @@ class Answer:
     @property
     def measured(self) -> list[str]:
         """The columns that hold an aggregate; the others are keys."""
-        return [column.name for column in self._numbers[1] if not isinstance(column, KeyColumn)]
+        keys = {column.name for column in self._numbers[1] if isinstance(column, KeyColumn)}
+        return [name for name in self.columns if name not in keys]
 
     @property
     def _quantiles(self) -> list[QuantileColumn]:
         """The columns that hold a quantile."""
-        return [column for column in self._numbers[1] if isinstance(column, QuantileColumn)]
+        found = [column for column in self._numbers[1] if isinstance(column, QuantileColumn)]
+        return [column for column in found if column.name in self.columns]
 
     def interval(self, confidence: float = CONFIDENCE) -> list[dict[str, Any]]:
         """For every row and every aggregate (low, high): the noise stays inside with this probability.
@@ -141,8 +147,18 @@ class Answer:
         def bar(column: OutputColumn, row: tuple[Released, ...]) -> Intervals:
             return interval_of(column, row, noises) if clipped is None else clipped.interval(column, row, confidence)
 
-        measured = [column for column in columns if not isinstance(column, KeyColumn)]
-        return [{column.name: bar(column, row) for column in measured} for row in values]
+        shown, measured = set(self.columns), self.measured
+        own = [column for column in columns if not isinstance(column, KeyColumn) and column.name in shown]
+        held = None if clipped is None else clipped.interval
+        made = self._formulas.intervals(values, confidence, held)
+        found = [
+            {column.name: bar(column, row) for column in own} | computed
+            for row, computed in zip(values, made, strict=True)
+        ]
+        return [
+            {name: None if row[name] is None else bars[name] for name in measured}
+            for row, bars in zip(self.rows, found, strict=True)
+        ]
 
     def to_dict(self, confidence: float = CONFIDENCE) -> dict[str, Any]:
         """What `--format json` prints."""
@@ -163,24 +179,30 @@ class Answer:
             "notes": list(self.notes),
         }
 
-    def to_arrow(self) -> Any:
-        """A pyarrow.Table. A column with a whole number beyond 64 bits is one of doubles."""
-        long = {name for row in self.rows for name, value in row.items() if type(value) is int and abs(value) >> 63}
+    def to_arrow(self, confidence: float | None = None) -> Any:
+        """A pyarrow.Table; with a `confidence` also the ends of error bars, n_low and n_high beside n.
+
+        A column with a whole number beyond 64 bits is one of doubles.
+        """
+        _, rows = self._table(confidence)
+        long = {name for row in rows for name, value in row.items() if type(value) is int and abs(value) >> 63}
         rows = [
-            {name: float(one) if name in long and one is not None else one for name, one in row.items()}
-            for row in self.rows
+            {name: float(one) if name in long and one is not None else one for name, one in row.items()} for row in rows
         ]
         return _module("pyarrow", "Arrow", "all").Table.from_pylist(rows)
 
-    def to_pandas(self) -> Any:
-        """A pandas.DataFrame."""
-        return _module("pandas", "to_pandas", "pandas").DataFrame(self.rows, columns=list(self.columns))
+    def to_pandas(self, confidence: float | None = None) -> Any:
+        """A pandas.DataFrame; with a `confidence` also the ends of error bars, n_low and n_high beside n."""
+        columns, rows = self._table(confidence)
+        return _module("pandas", "to_pandas", "pandas").DataFrame(rows, columns=columns)
 
-    def to_polars(self) -> Any:
-        """A polars.DataFrame."""
-        return _module("polars", "to_polars", "polars").DataFrame(
-            self.rows, schema=list(self.columns), infer_schema_length=None
-        )
+    def to_polars(self, confidence: float | None = None) -> Any:
+        """A polars.DataFrame; with a `confidence` also the ends of error bars, n_low and n_high beside n."""
+        columns, rows = self._table(confidence)
+        return _module("polars", "to_polars", "polars").DataFrame(rows, schema=columns, infer_schema_length=None)
+
+    def _table(self, confidence: float | None) -> tuple[list[str], list[dict[str, Any]]]:
+        return (list(self.columns), self.rows) if confidence is None else beside(self, ENDS, confidence)
 
     def plot(self, column: str | None = None) -> Any:
         """A Plotly figure of one aggregate (the first by default), with 95 % error bars.
@@ -248,7 +270,7 @@ def finish(
     balance: Balance,
     when: str,
     cached: bool,
-    after: After | None = None,
+    after: After = UNTOUCHED,
     more: int | None = None,
     repeat: Repeat | None = None,
     clipping: Clipping | None = None,
@@ -261,14 +283,16 @@ def finish(
         {column.name: value_of(column, keys[group], release.values[group], mechanisms) for column in columns}
         for group in order
     ]
-    if after is not None:
-        shown = after.chosen(rows)
-        order, rows = [order[place] for place in shown], [rows[place] for place in shown]
+    kept = after.kept(rows)
+    chosen = after.ordered(rows, kept)
+    totals = tuple(release.values[order[place]] for place in kept)
+    order, rows = [order[place] for place in chosen], [rows[place] for place in chosen]
     values = tuple(release.values[group] for group in order)
+    names = tuple(column.name for column in columns) if after.shown is None else after.shown
     return Answer(
         question=question,
-        columns=tuple(column.name for column in columns),
-        rows=rows,
+        columns=names,
+        rows=[{name: row[name] for name in names} for row in rows],
         cost=cost,
         unit=protects(certified.plan),
         cached=cached,
@@ -286,6 +310,7 @@ def finish(
         _numbers=(values, columns, mechanisms),
         _repeat=repeat,
         _clipped=clipped,
+        _formulas=Formulas(after.computed, {column.name: column for column in columns}, mechanisms, totals),
     )
 
 

@@ -9,11 +9,11 @@ from sfumato.answers.explain import Explanation
 from sfumato.answers.wordings import nothing_asked, parts_differ
 from sfumato.plan.expressions import AllOf, Condition
 from sfumato.query.capping import CapsGiven
-from sfumato.query.question import Question, SelectedCall, SelectedKey
+from sfumato.query.question import Question, SelectedKey
 from sfumato.query.sql import parse
 from sfumato.query.sql_parts import Part, read_part, written_name
 from sfumato.query.wordings import part_refused
-from sfumato.schema.numbers import GivenNumber, whole
+from sfumato.schema.numbers import GivenNumber, exact, shown, whole
 
 MOST_ROWS_SHOWN = 10**9 - 1
 
@@ -92,13 +92,41 @@ class Builder:
     def stddev(self, value: str, name: str | None = None) -> Self:
         return self._called("STDDEV", value, name)
 
+    def count_distinct(self, value: str, name: str | None = None) -> Self:
+        """The number of different values; of the unit id, of people."""
+        return self.aggregate(f"COUNT(DISTINCT {read_part(value, 'a value').text})", name)
+
+    def median(self, value: str, name: str | None = None) -> Self:
+        return self._called("MEDIAN", value, name)
+
+    def quantile(self, value: str, level: GivenNumber, name: str | None = None) -> Self:
+        """The value below which this part of all values lies."""
+        return self._called("QUANTILE", value, name, shown(exact(level, "level")))
+
+    def min(self, value: str, name: str | None = None) -> Self:
+        return self._called("MIN", value, name)
+
+    def max(self, value: str, name: str | None = None) -> Self:
+        return self._called("MAX", value, name)
+
+    def mode(self, value: str, name: str | None = None) -> Self:
+        """The most frequent value."""
+        return self._called("MODE", value, name)
+
+    def histogram(self, value: str, bins: int, name: str | None = None) -> Self:
+        return self._called("HISTOGRAM", value, name, str(whole(bins, "bins", least=1)))
+
+    def cdf(self, value: str, points: int, name: str | None = None) -> Self:
+        """Which part of all values is at most so large, at so many points."""
+        return self._called("CDF", value, name, str(whole(points, "points", least=1)))
+
     def aggregate(self, call: str, name: str | None = None) -> Self:
-        """Any aggregate of the language, e.g. .aggregate("AVG(income / 12)", "monthly")."""
+        """Any aggregate of the language, or what is computed of some: .aggregate("AVG(income / 12)", "monthly")."""
         text = read_part(call, "an aggregate").text
         if name is not None:
             text += f" AS {written_name(name, 'a name')}"
         selected = self._selected(text).selected
-        if len(selected) != 1 or not isinstance(selected[0], SelectedCall):
+        if len(selected) != 1 or isinstance(selected[0], SelectedKey):
             raise part_refused("an aggregate", call)
         return replace(self, _calls=(*self._calls, text))
 
@@ -152,8 +180,9 @@ class Builder:
     def _source(self) -> str:
         return written_name(self._table, "a table")
 
-    def _called(self, function: str, value: str, name: str | None) -> Self:
-        return self.aggregate(f"{function}({read_part(value, 'a value').text})", name)
+    def _called(self, function: str, value: str, name: str | None, *more: str) -> Self:
+        arguments = ", ".join([read_part(value, "a value").text, *more])
+        return self.aggregate(f"{function}({arguments})", name)
 
     def _text(self) -> str:
         """The parts put together; what the gate reads in the whole must be what it read in each."""

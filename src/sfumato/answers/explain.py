@@ -6,7 +6,8 @@ from html import escape
 from typing import Any
 
 from sfumato.answers.clipped import Clipped
-from sfumato.answers.columns import CONFIDENCE, expected_error
+from sfumato.answers.columns import CONFIDENCE
+from sfumato.answers.formulas import expected_errors
 from sfumato.answers.notes import notes, price_in_words, protects
 from sfumato.answers.offers import cheaper
 from sfumato.kernel.certify import Certified
@@ -35,6 +36,7 @@ from sfumato.plan.nodes import (
     Sum,
     UnboundedSum,
 )
+from sfumato.query.ordering import After
 from sfumato.query.rewrite import (
     Clipping,
     FoundMeanColumn,
@@ -150,6 +152,7 @@ def explain(
     columns: tuple[OutputColumn, ...],
     sql: str,
     cost: Amount,
+    after: After,
     clipping: Clipping | None = None,
 ) -> Explanation:
     plan, clipped = certified.plan, None if clipping is None else Clipped(certified, clipping)
@@ -173,11 +176,7 @@ def explain(
                 for position, (measure, release) in enumerate(zip(plan.measures, certified.releases, strict=True))
             ),
         ),
-        expected_error={
-            column.name: None if clipped and clipped.covers(column) else expected_error(column, mechanisms, CONFIDENCE)
-            for column in columns
-            if not isinstance(column, KeyColumn)
-        },
+        expected_error=expected_errors(columns, after, mechanisms, CONFIDENCE, clipped),
         notes=notes(certified, columns, clipping),
         sql=sql,
         digest=certified.digest,

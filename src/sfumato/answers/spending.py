@@ -4,7 +4,7 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from sfumato.answers.clipped import Clipped
-from sfumato.answers.columns import expected_error
+from sfumato.answers.formulas import expected_errors
 from sfumato.answers.wordings import (
     error_depends,
     error_out_of_reach,
@@ -15,7 +15,8 @@ from sfumato.answers.wordings import (
 )
 from sfumato.errors import UsageError
 from sfumato.kernel.mechanisms.protocol import Mechanism
-from sfumato.query.rewrite import KeyColumn, ModeColumn, OutputColumn
+from sfumato.query.ordering import After
+from sfumato.query.rewrite import ModeColumn, OutputColumn
 from sfumato.schema.numbers import GivenNumber, exact_positive, shown
 
 # Spends of three digits, from 0.001 (the least there is) to 9.99e5.
@@ -25,13 +26,14 @@ IN_A_DECADE = 9 * 10 ** (DIGITS - 1)
 
 def error_of(
     columns: tuple[OutputColumn, ...],
+    after: After,
     mechanisms: tuple[Mechanism, ...],
     column: str | None,
     confidence: float,
     clipped: Clipped | None = None,
 ) -> float:
     """Half the width of a column's error bar, or Refused where it depends on the data."""
-    measured = {found.name: found for found in columns if not isinstance(found, KeyColumn)}
+    measured = expected_errors(columns, after, mechanisms, confidence, clipped)
     if not measured:
         raise keys_without_error()
     if column is None and len(measured) > 1:
@@ -39,10 +41,9 @@ def error_of(
     name = next(iter(measured)) if column is None else column
     if name not in measured:
         raise not_measured(name, measured)
-    if isinstance(measured[name], ModeColumn):
+    if any(isinstance(found, ModeColumn) and found.name == name for found in columns):
         raise no_error_bar(name)
-    error = expected_error(measured[name], mechanisms, confidence)
-    if error is None or (clipped is not None and clipped.covers(measured[name])):
+    if (error := measured[name]) is None:
         raise error_depends(name)
     return error
 

@@ -1,22 +1,32 @@
 """A question and a schema: names resolved, types checked, bounds and keys made explicit."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from sfumato.errors import Refused, not_supported
 from sfumato.kernel.certify import MOST_GROUPS
 from sfumato.plan.expressions import Column, Condition, Expression
-from sfumato.plan.nodes import BetweenEnds, Cells, Key, ListedKey, MostFrequent, OpenKey
-from sfumato.plan.sources import Source
+from sfumato.plan.nodes import BetweenEnds, Cells, CountRows, CountValues, Key, ListedKey, MostFrequent, OpenKey, Sum
+from sfumato.plan.sources import Computed, Rows, Source, derive
 from sfumato.query.bind_calls import bind_call
 from sfumato.query.bind_expressions import bind_condition, bind_value, first_column
-from sfumato.query.bind_keys import bind_key
+from sfumato.query.bind_keys import bind_key, is_made_text
 from sfumato.query.bind_sources import bind_source
 from sfumato.query.bound import Bins, BoundCall
+from sfumato.query.computing import Computed as Formula
+from sfumato.query.computing import Operand
 from sfumato.query.ordering import After
-from sfumato.query.question import Question, SelectedCall, SelectedKey
-from sfumato.query.wordings import duplicate_output, name_of_a_column, select_without_group, too_many_keys
-from sfumato.schema.columns import Int
+from sfumato.query.question import Question, SelectedCall, SelectedFormula, SelectedKey
+from sfumato.query.shrinking import shrunk
+from sfumato.query.wordings import (
+    duplicate_output,
+    name_of_a_column,
+    nothing_to_compute,
+    select_without_group,
+    too_many_keys,
+    total_of_answers,
+)
+from sfumato.schema.columns import Int, Text
 from sfumato.schema.table import Schema
 
 
@@ -41,11 +51,15 @@ class BoundQuestion:
     table: Source = field(kw_only=True)
 
 
-def bind(question: Question, schema: Schema) -> BoundQuestion:
+def bind(question: Question, root: Schema) -> BoundQuestion:
     """Everything the plan needs made explicit, or Refused with the reason."""
-    table, schema = bind_source(question.table, schema)
+    table, schema = bind_source(question.table, root)
     grouped = [bind_value(_meant(key, question, schema), schema) for key in question.keys]
-    keys = tuple(bind_key(key, schema) for key in grouped)
+    where = None if question.where is None else bind_condition(question.where, schema)
+    columns = grouped
+    if any(is_made_text(key, schema) for key in grouped):
+        table, schema, columns = _with_made_texts(table, schema, root, grouped)
+    keys = tuple(shrunk(bind_key(key, schema), where) for key in columns)
     groups = 1
     for key in keys:
         groups *= 1 if isinstance(key, OpenKey) else key.size
@@ -54,6 +68,7 @@ def bind(question: Question, schema: Schema) -> BoundQuestion:
     for place, repeated in enumerate(grouped):
         if repeated in grouped[:place]:
             raise duplicate_output(first_column(repeated))
+    _refuse_repeats(item.name for item in question.selected)
     selected: list[BoundKey | BoundAggregate] = []
     for item in question.selected:
         match item:
@@ -64,20 +79,67 @@ def bind(question: Question, schema: Schema) -> BoundQuestion:
                 selected.append(BoundKey(name, grouped.index(shown)))
             case SelectedCall(name=name):
                 selected.append(BoundAggregate(name, bind_call(item, schema, groups)))
-    _refuse_repeats(item.name for item in selected)
+    after = _with_formulas(question, selected, schema, groups)
     if not any(isinstance(item, BoundAggregate) for item in selected) and not any(
         isinstance(key, OpenKey) for key in keys
     ):
         raise not_supported(
             "a question without an aggregate", "Ask for COUNT(*), SUM(x), AVG(x), MEDIAN(x) or another of them."
         )
-    where = None if question.where is None else bind_condition(question.where, schema)
     lists = {
         item.name for item in selected if isinstance(item, BoundAggregate) and isinstance(item.call, Bins | BetweenEnds)
     }
     shown_as_text = {item.name: _shows_text(item, keys, schema) for item in selected if item.name not in lists}
-    question.after.check(shown_as_text, lists)
-    return BoundQuestion(where, keys, tuple(selected), question.after, table=table)
+    after.check(shown_as_text | {column.name: False for column in after.computed}, lists)
+    return BoundQuestion(where, keys, tuple(selected), after, table=table)
+
+
+def _with_made_texts(
+    table: Source, schema: Schema, root: Schema, grouped: list[Expression]
+) -> tuple[Source, Schema, list[Expression]]:
+    """Texts made of undeclared ones are discovered like those of a column: they are one, as in a sub-query."""
+    taken = {name.casefold() for name in schema.columns}
+    found = [Computed(name, Column(name), schema.columns[name]) for name in schema.visible]
+    columns = list(grouped)
+    for place, key in enumerate(grouped):
+        if is_made_text(key, schema):
+            column = Column(_unused(f"key {place + 1}", taken))
+            found.append(Computed(column.name, key, Text()))
+            columns[place] = column
+    source = Rows(table, None, tuple(found))
+    return source, replace(derive(source, root), spelt=schema.spelt), columns
+
+
+def _with_formulas(question: Question, selected: list[BoundKey | BoundAggregate], schema: Schema, groups: int) -> After:
+    """What is computed of answers; aggregates that are measured for that alone join the others, and are not shown."""
+    formulas = [item for item in question.selected if isinstance(item, SelectedFormula)]
+    if not formulas:
+        return question.after
+    taken = {item.name for item in question.selected}
+    found = {item.call: item.name for item in selected if isinstance(item, BoundAggregate)}
+    computed = []
+    for formula in formulas:
+        operands = []
+        for part in formula.parts:
+            call = bind_call(part.call, schema, groups)
+            if isinstance(call, Bins | BetweenEnds | MostFrequent):
+                raise nothing_to_compute(part.call.text, "a list or a most frequent value")
+            if part.total and not isinstance(call, CountRows | CountValues | Sum):
+                raise total_of_answers(part.call.text)
+            if call not in found:
+                found[call] = _unused(part.call.text, taken)
+                selected.append(BoundAggregate(found[call], call))
+            operands.append(Operand(found[call], part.total))
+        computed.append(Formula(formula.name, formula.formula, tuple(operands)))
+    shown = tuple(item.name for item in question.selected)
+    return replace(question.after, computed=tuple(computed), shown=shown)
+
+
+def _unused(name: str, taken: set[str]) -> str:
+    while name in taken:
+        name += "_"
+    taken.add(name)
+    return name
 
 
 def _meant(key: Expression, question: Question, schema: Schema) -> Expression:

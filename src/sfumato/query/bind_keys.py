@@ -13,7 +13,7 @@ from sfumato.plan.nodes import Key, ListedKey, OpenKey, RangeKey
 from sfumato.plan.walk import columns_in
 from sfumato.query.bind_dates import LONGEST, date_range, starts
 from sfumato.query.bind_expressions import value_range
-from sfumato.query.wordings import keys_endless, keys_undeclared, made_texts_endless, too_many_keys
+from sfumato.query.wordings import keys_endless, keys_undeclared, too_many_keys
 from sfumato.schema.columns import Category, CategoryValue, Date, Int, Text, plain_text
 from sfumato.schema.table import Schema
 
@@ -52,10 +52,17 @@ def bind_key(key: Expression, schema: Schema) -> Key | OpenKey:
             return _numbers(key, schema)
 
 
+def is_made_text(key: Expression, schema: Schema) -> bool:
+    """Whether its values follow from no declaration, and are texts made of texts."""
+    if not isinstance(key, Call | Case) or kind_of(key, schema) != "text" or _listed(key, schema):
+        return False
+    return any(isinstance(schema.columns[name], Text) for name in columns_in(key))
+
+
 def _texts(key: Expression, schema: Schema) -> Key:
     found = _listed(key, schema)
     if not found:
-        raise _texts_endless(key, schema)
+        raise _endless(key)
     return ListedKey(key, tuple(dict.fromkeys(plain_text(value) for value in found)))
 
 
@@ -123,13 +130,6 @@ def _joined(found: list[list[CategoryValue] | None]) -> list[CategoryValue] | No
 
 def _endless(key: Expression) -> Refused:
     return keys_undeclared(key.name) if isinstance(key, Column) else keys_endless(_shown(key))
-
-
-def _texts_endless(key: Expression, schema: Schema) -> Refused:
-    """Values of a text column that were made anew in a sub-query are discovered."""
-    columns = dict.fromkeys(columns_in(key))
-    made = isinstance(key, Call) and any(isinstance(schema.columns[name], Text) for name in columns)
-    return made_texts_endless(_shown(key), next(iter(columns))) if made and len(columns) == 1 else _endless(key)
 
 
 def _shown(key: Expression) -> str:

@@ -27,7 +27,9 @@ from sfumato.plan.expressions import (
     String,
     UnitPart,
 )
-from sfumato.query.wordings import wrong_type
+from sfumato.plan.walk import columns_in
+from sfumato.query.computing import Computed, shown
+from sfumato.query.wordings import total_before_having, wrong_type
 
 Row = Mapping[str, Any]
 COMPARED: dict[str, Callable[[Any, Any], bool]] = {"=": eq, "<>": ne, "<": lt, "<=": le, ">": gt, ">=": ge}
@@ -36,38 +38,82 @@ COMPUTED: dict[str, Callable[[Any, Any], float]] = {"+": add, "-": sub, "*": mul
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    name: str
+    """By a column of the answer, or by what is computed from some."""
+
+    by: str | Expression
     descending: bool
     nulls_first: bool = False
+
+    def of(self, row: Row) -> Any:
+        return row[self.by] if isinstance(self.by, str) else shown(self.by, row.__getitem__)
 
 
 @dataclass(frozen=True, slots=True)
 class After:
-    """Columns in `having` and `order` are columns of the answer."""
+    """Columns in `having` and `order` are columns of the answer.
+
+    `computed` are columns made of others, and `shown` says which are in the answer, in which order; None: all of them.
+    """
 
     having: Condition | None = None
     order: tuple[Order, ...] = ()
     limit: int | None = None
     offset: int = 0
+    computed: tuple[Computed, ...] = ()
+    shown: tuple[str, ...] | None = None
 
     def check(self, texts: Mapping[str, bool], lists: Collection[str] = ()) -> None:
         """Refuse what cannot be compared, before anything is paid. `texts`: which columns are texts."""
         for order in self.order:
-            if order.name in lists:
-                raise wrong_type(f'"{order.name}" is a list', "lists have no order", "Sort by another column.")
+            named = [order.by] if isinstance(order.by, str) else columns_in(order.by)
+            for name in named:
+                if name in lists:
+                    raise wrong_type(f'"{name}" is a list', "lists have no order", "Sort by another column.")
+            if not isinstance(order.by, str) and any(texts.get(name) for name in named):
+                raise wrong_type("ORDER BY computes with a text", "this needs a number")
         if self.having is not None:
             _check(self.having, texts)
+            for column in self.computed:
+                if column.totals and column.name in columns_in(self.having):
+                    raise total_before_having(column.name)
 
-    def chosen(self, rows: Sequence[Row]) -> list[int]:
-        """The places of the rows to show, in order."""
+    def kept(self, rows: Sequence[dict[str, Any]]) -> list[int]:
+        """The places of the rows that HAVING leaves; what is computed is put into them.
+
+        Totals are of these, as windows are in SQL.
+        """
+        for column in self.computed:
+            if not column.totals:
+                _compute(column, rows, {})
         kept = [place for place, row in enumerate(rows) if self.having is None or _holds(self.having, row) is True]
+        left = [rows[place] for place in kept]
+        for column in self.computed:
+            if column.totals:
+                _compute(column, left, _totals(column, left))
+        return kept
+
+    def ordered(self, rows: Sequence[Row], kept: Sequence[int]) -> list[int]:
+        """Of these places those of the rows to show, in order."""
         for order in reversed(self.order):
-            missing = [place for place in kept if rows[place][order.name] is None]
-            known = [place for place in kept if rows[place][order.name] is not None]
-            known.sort(key=lambda place: rows[place][order.name], reverse=order.descending)
+            found = {place: order.of(rows[place]) for place in kept}
+            missing = [place for place in kept if found[place] is None]
+            known = [place for place in kept if found[place] is not None]
+            known.sort(key=found.__getitem__, reverse=order.descending)
             kept = [*missing, *known] if order.nulls_first else [*known, *missing]
         end = None if self.limit is None else self.offset + self.limit
-        return kept[self.offset : end]
+        return list(kept[self.offset : end])
+
+
+def _compute(column: Computed, rows: Sequence[dict[str, Any]], totals: Mapping[str, Any]) -> None:
+    for row in rows:
+        given = [totals[each.column] if each.total else row[each.column] for each in column.operands]
+        row[column.name] = shown(column.formula, lambda name, given=given: given[int(name)])  # type: ignore[misc]
+
+
+def _totals(column: Computed, rows: Sequence[Row]) -> dict[str, Any]:
+    """A sum that was not found counts for nothing, as in SQL."""
+    names = {each.column for each in column.operands if each.total}
+    return {name: sum(row[name] for row in rows if row[name] is not None) for name in names}
 
 
 def _check(node: Condition, texts: Mapping[str, bool]) -> None:

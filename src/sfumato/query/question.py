@@ -74,6 +74,27 @@ class SelectedCall:
     text: str
 
 
+@dataclass(frozen=True, slots=True)
+class Part:
+    """An aggregate in a formula; `total`: what it adds up to over all groups."""
+
+    call: SelectedCall
+    total: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SelectedFormula:
+    """A column computed from noisy answers: in the formula "0", "1" … stand for its parts, in this order."""
+
+    name: str
+    formula: Expression
+    parts: tuple[Part, ...]
+    text: str
+
+
+Selected = SelectedKey | SelectedCall | SelectedFormula
+
+
 # ---- what stands after FROM
 
 
@@ -165,7 +186,7 @@ class Scope(str):
 @dataclass(frozen=True, slots=True)
 class Question:
     table: str | From
-    selected: tuple[SelectedKey | SelectedCall, ...]
+    selected: tuple[Selected, ...]
     where: Condition | None
     keys: tuple[Expression, ...]
     after: After = field(default_factory=After)

@@ -12,10 +12,6 @@ def without_from() -> Refused:
     return not_supported("a question without FROM", "Add FROM and the table's name.")
 
 
-def sub_query_unnamed() -> Refused:
-    return not_supported("a sub-query without a name", "Name it: FROM (SELECT …) AS x.")
-
-
 def too_many_tables(limit: int) -> Refused:
     return Refused(f"the question uses more than {limit} tables.", "Ask it with fewer joins.")
 

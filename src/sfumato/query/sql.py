@@ -6,6 +6,7 @@ Text is measured before it is parsed, and no text of the analyst survives this f
 
 import logging
 from functools import lru_cache
+from typing import ClassVar
 
 import sqlglot
 from sqlglot import Token, TokenType, exp
@@ -14,8 +15,9 @@ from sfumato.errors import Refused, not_supported
 from sfumato.plan.expressions import Column, Condition, Expression
 from sfumato.plan.functions import FUNCTIONS
 from sfumato.plan.walk import same, size
+from sfumato.query.computing import check_formula
 from sfumato.query.ordering import After, Order
-from sfumato.query.question import Question, SelectedCall, SelectedKey, expressions_in
+from sfumato.query.question import Question, Selected, SelectedCall, SelectedFormula, SelectedKey, expressions_in
 from sfumato.query.source_wordings import too_many_joins
 from sfumato.query.sql_calls import read_call, with_plain_names
 from sfumato.query.sql_expressions import (
@@ -29,7 +31,9 @@ from sfumato.query.sql_expressions import (
     read_name,
     refuse,
 )
-from sfumato.query.sql_hints import shown
+from sfumato.query.sql_foreign import refuse_foreign
+from sfumato.query.sql_formulas import is_formula, read_formula
+from sfumato.query.sql_hints import is_aggregate, shown
 from sfumato.query.sql_refusals import refuse_by_kind
 from sfumato.query.sql_sources import read_from, read_with
 from sfumato.query.wordings import (
@@ -64,7 +68,15 @@ MOST_CALLS = 4  # one inside another, of words the parser may take for something
 MOST_JOINS = MOST_CASTS = 4
 MOST_NODES = 5_000
 
-PARSING = sqlglot.Dialect.get_or_raise(None)
+
+class Written(sqlglot.Dialect):
+    """What nobody's SQL minds, and names in back-ticks."""
+
+    class Tokenizer(sqlglot.Tokenizer):
+        IDENTIFIERS: ClassVar = ['"', "`"]
+
+
+PARSING = Written()
 
 # It would print the analyst's text where nobody asked for it.
 logging.getLogger("sqlglot").setLevel(logging.CRITICAL)
@@ -110,14 +122,22 @@ def _question(select: exp.Select) -> Question:
             keys = tuple(item.expression for item in selected if isinstance(item, SelectedKey))
         elif not keys:
             raise not_supported("GROUP BY without a column", "Name the columns, or leave out GROUP BY.")
-    values = [
-        item.expression if isinstance(item, SelectedKey) else getattr(item.call, "value", None) for item in selected
-    ]
+    values = [value for item in selected for value in _written_in(item)]
     condition = None if where is None else read_condition(where.this, alias, 0)
     _check_size(*keys, *values, condition, *expressions_in(table))
     after = _after(select, selected, alias)
     _check_size(after.having)
     return Question(table=table, selected=selected, where=condition, keys=keys, after=after)
+
+
+def _written_in(item: Selected) -> list[Expression | None]:
+    match item:
+        case SelectedKey(expression=expression):
+            return [expression]
+        case SelectedCall(call=call):
+            return [getattr(call, "value", None)]
+        case SelectedFormula(formula=formula, parts=parts):
+            return [formula, *(getattr(part.call.call, "value", None) for part in parts)]
 
 
 def _check_size(*written: Expression | Condition | None) -> None:
@@ -126,11 +146,11 @@ def _check_size(*written: Expression | Condition | None) -> None:
         raise too_large(MOST_NODES)
 
 
-def _grouped_by(node: exp.Expr, selected: tuple[SelectedKey | SelectedCall, ...], alias: str) -> Expression:
+def _grouped_by(node: exp.Expr, selected: tuple[Selected, ...], alias: str) -> Expression:
     """A column, an expression, or the place of one in the SELECT list."""
     if isinstance(node, exp.Literal) and not node.is_string:
         item = _at(node.this, selected, "GROUP BY")
-        if isinstance(item, SelectedCall):
+        if not isinstance(item, SelectedKey):
             raise not_supported(f"GROUP BY {node.this[:40]}", "An aggregate cannot be grouped by.")
         return item.expression
     if not is_row_expression(node):
@@ -138,13 +158,13 @@ def _grouped_by(node: exp.Expr, selected: tuple[SelectedKey | SelectedCall, ...]
     return read_expression(node, alias, 0)
 
 
-def _at(place: str, selected: tuple[SelectedKey | SelectedCall, ...], clause: str) -> SelectedKey | SelectedCall:
+def _at(place: str, selected: tuple[Selected, ...], clause: str) -> Selected:
     if not place.isdecimal() or len(place) > 4 or not 1 <= int(place) <= len(selected):
         raise not_supported(f"{clause} {place[:40]}", f"There are {len(selected)} columns.")
     return selected[int(place) - 1]
 
 
-def _after(select: exp.Select, selected: tuple[SelectedKey | SelectedCall, ...], alias: str) -> After:
+def _after(select: exp.Select, selected: tuple[Selected, ...], alias: str) -> After:
     """HAVING, ORDER BY, LIMIT and OFFSET, in terms of the columns of the answer."""
     having, order, limit, offset = (select.args.get(part) for part in ("having", "order", "limit", "offset"))
     condition = None
@@ -154,19 +174,19 @@ def _after(select: exp.Select, selected: tuple[SelectedKey | SelectedCall, ...],
     orders = []
     for node in order.expressions if order is not None else ():
         only(node, "this", "desc", "nulls_first")
-        name = _ordered_by(node.this, selected, alias)
-        orders.append(Order(name, bool(node.args.get("desc")), bool(node.args.get("nulls_first"))))
+        by = _ordered_by(node.this, selected, alias)
+        orders.append(Order(by, bool(node.args.get("desc")), bool(node.args.get("nulls_first"))))
     return After(condition, tuple(orders), _whole(limit), _whole(offset) or 0)
 
 
-def _by_name(node: exp.Expr, selected: tuple[SelectedKey | SelectedCall, ...], alias: str) -> exp.Expr:
+def _by_name(node: exp.Expr, selected: tuple[Selected, ...], alias: str, *, by_alias: bool = False) -> exp.Expr:
     """Columns, keys and aggregates become columns of the answer; everything else stays for the allow-list."""
-    if isinstance(node, exp.AggFunc | exp.Column) or _selected_name(node, selected, alias) is not None:
-        return exp.column(exp.to_identifier(_output(node, selected, alias), quoted=True))
+    if isinstance(node, exp.Column) or is_aggregate(node) or _selected_name(node, selected, alias) is not None:
+        return exp.column(exp.to_identifier(_output(node, selected, alias, by_alias=by_alias), quoted=True))
     return node
 
 
-def _selected_name(node: exp.Expr, selected: tuple[SelectedKey | SelectedCall, ...], alias: str) -> str | None:
+def _selected_name(node: exp.Expr, selected: tuple[Selected, ...], alias: str) -> str | None:
     """The column of the answer that shows this key."""
     if isinstance(node, exp.Column | exp.Literal) or not is_row_expression(node):
         return None
@@ -180,15 +200,22 @@ def _selected_name(node: exp.Expr, selected: tuple[SelectedKey | SelectedCall, .
     return next((item.name for item in computed if same(item.expression, meant)), None)
 
 
-def _ordered_by(node: exp.Expr, selected: tuple[SelectedKey | SelectedCall, ...], alias: str) -> str:
+def _ordered_by(node: exp.Expr, selected: tuple[Selected, ...], alias: str) -> str | Expression:
+    """A column of the answer, or what is computed from several."""
     if isinstance(node, exp.Literal) and not node.is_string:
         return _at(node.this, selected, "ORDER BY").name
-    return _output(node, selected, alias, by_alias=True)
+    inner = node.unnest()
+    if isinstance(inner, exp.Column) or is_aggregate(inner) or _selected_name(inner, selected, alias) is not None:
+        return _output(inner, selected, alias, by_alias=True)
+    if is_formula(inner) and (name := _selected_formula(inner, selected, alias)) is not None:
+        return name
+    named = inner.transform(lambda part: _by_name(part, selected, alias, by_alias=True))
+    formula = read_expression(named, alias, 0)
+    check_formula(formula)
+    return formula
 
 
-def _output(
-    node: exp.Expr, selected: tuple[SelectedKey | SelectedCall, ...], alias: str, *, by_alias: bool = False
-) -> str:
+def _output(node: exp.Expr, selected: tuple[Selected, ...], alias: str, *, by_alias: bool = False) -> str:
     """The column of the answer that a name, a key or an aggregate means.
 
     by_alias: as in ORDER BY, where a bare name is first one after AS; in HAVING it is first a column of the table.
@@ -216,6 +243,18 @@ def _output(
         text = f"{shown(node, 'an aggregate')}, which is not in the answer,"
         raise not_supported(text, "Select it too; it costs a share of the spend.")
     return found
+
+
+def _selected_formula(node: exp.Expr, selected: tuple[Selected, ...], alias: str) -> str | None:
+    """The column of the answer that shows this formula."""
+    formula = read_formula(node, None, alias)
+    formulas = [item for item in selected if isinstance(item, SelectedFormula)]
+    return next((item.name for item in formulas if _alike(item, formula)), None)
+
+
+def _alike(one: SelectedFormula, other: SelectedFormula) -> bool:
+    parts = ([(part.call.call, part.total) for part in item.parts] for item in (one, other))
+    return one.formula == other.formula and next(parts) == next(parts)
 
 
 def _whole(node: exp.Expr | None) -> int | None:
@@ -248,6 +287,7 @@ def one_statement(text: str) -> exp.Expr:
     except Exception:  # noqa: BLE001 - see below
         raise not_sql("it cannot be read") from None
     _check_depth(tokens)
+    refuse_foreign(tokens)
     try:
         statements = PARSING.parser().parse(tokens, text)
     except sqlglot.errors.ParseError as error:
@@ -297,7 +337,7 @@ def _where_it_stopped(error: sqlglot.errors.ParseError) -> str:
     return f"it stops making sense at {word[:40]!r}" if word else "it ends too early"
 
 
-def _selected(node: exp.Expr, alias: str) -> SelectedKey | SelectedCall:
+def _selected(node: exp.Expr, alias: str) -> Selected:
     name = None
     if isinstance(node, exp.Alias):
         only(node, "this", "alias")
@@ -307,6 +347,8 @@ def _selected(node: exp.Expr, alias: str) -> SelectedKey | SelectedCall:
     node = node.unnest()
     if isinstance(node, exp.Column):
         return SelectedKey(name or node.name, read_column(node, alias))
+    if is_formula(node):
+        return read_formula(node, name, alias)
     if is_row_expression(node):
         return SelectedKey(name or label(node), read_expression(node, alias, 0))
     return read_call(node, name, alias)

@@ -1,5 +1,6 @@
 """Aggregates of a parsed text, by an allow-list."""
 
+from decimal import Decimal
 from fractions import Fraction
 
 from sqlglot import exp
@@ -44,7 +45,13 @@ LEVELLED = ("PERCENTILE", "PERCENTILE_CONT", "PERCENTILE_DISC", "QUANTILE_CONT",
 
 
 def with_plain_names(tree: exp.Expr) -> None:
-    """MEAN becomes AVG, and the like: calls that mean the same by another name."""
+    """MEAN becomes AVG, and the like: calls that mean the same by another name, or in another form."""
+    for form in list(tree.find_all(exp.WithinGroup, exp.CountIf)):
+        plain = _ordered_within(form) if isinstance(form, exp.WithinGroup) else _counted_if(form)
+        if plain is not None:
+            form.replace(plain)
+    for filtered in list(tree.find_all(exp.Filter)):
+        _filtered(filtered)
     for node in list(tree.find_all(exp.Func)):
         given = list(node.iter_expressions())
         kind = ALIASES.get(name_of(node)) if len(given) == 1 else None
@@ -54,6 +61,52 @@ def with_plain_names(tree: exp.Expr) -> None:
             node.replace(kind(this=given[0]))
         elif len(given) == 2 and name_of(node) in LEVELLED:
             node.replace(exp.Quantile(this=given[0], quantile=given[1]))
+
+
+def _ordered_within(node: exp.WithinGroup) -> exp.Expr | None:
+    """PERCENTILE_CONT(q) WITHIN GROUP (ORDER BY x) is a quantile, with DESC the other one; MODE() the mode."""
+    order = node.expression
+    if not isinstance(order, exp.Order) or len(order.expressions) != 1:
+        return None
+    (by,) = order.expressions
+    call, falling = node.this, isinstance(by, exp.Ordered) and by.args.get("desc")
+    value = by.this if isinstance(by, exp.Ordered) else by
+    if isinstance(call, exp.Mode) and call.this is None:
+        return exp.Mode(this=value)
+    level = call.this if isinstance(call, exp.PercentileCont | exp.PercentileDisc) else None
+    if not isinstance(level, exp.Literal) or level.is_string:
+        return None
+    part = exp.Literal.number(str(1 - Decimal(level.this))) if falling else level
+    return exp.Quantile(this=value, quantile=part)
+
+
+def _counted_if(node: exp.Expr) -> exp.Expr | None:
+    return exp.Count(this=exp.Case().when(node.this, exp.Literal.number(1))) if _alone(node) else None
+
+
+def _filtered(node: exp.Filter) -> None:
+    """COUNT(*) FILTER (WHERE c) counts the rows in which c holds; any other call takes x only where it does."""
+    call, condition = node.this, node.expression.this
+    values = call.this if isinstance(call, exp.AggFunc) else None
+    if isinstance(call, exp.Anonymous) and call.expressions:
+        call.set("expressions", [_where(condition, call.expressions[0]), *call.expressions[1:]])
+    elif isinstance(call, exp.Count) and isinstance(values, exp.Star):
+        call.set("this", _where(condition, exp.Literal.number(1)))
+    elif isinstance(values, exp.Distinct) and len(values.expressions) == 1:
+        values.set("expressions", [_where(condition, values.expressions[0])])
+    elif isinstance(values, exp.Expr) and not isinstance(values, exp.Distinct):
+        call.set("this", _where(condition, values))
+    else:
+        return
+    node.replace(call)
+
+
+def _where(condition: exp.Expr, value: exp.Expr) -> exp.Case:
+    return exp.Case().when(condition.copy(), value)
+
+
+def _alone(node: exp.Expr) -> bool:
+    return not any(value for part, value in node.args.items() if part != "this")
 
 
 def read_call(node: exp.Expr, name: str | None, alias: str) -> SelectedCall:

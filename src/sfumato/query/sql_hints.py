@@ -103,9 +103,7 @@ def refusal(node: exp.Expr) -> Refused:
         case exp.Null():
             return _null(node)
         case exp.Filter():
-            return _filter(node)
-        case exp.WithinGroup():
-            return _within_group(node)
+            return _filter()
         case exp.Cast(this=inner):
             value = shown(inner, "x")
             return refused_because(
@@ -121,8 +119,6 @@ def refusal(node: exp.Expr) -> Refused:
                 "rows are added up, not different values",
                 f"Write {call}({value}); COUNT(DISTINCT {value}) counts different values.",
             )
-        case exp.CountIf(this=condition):
-            return refused_because("COUNT_IF", "CASE says the same", f"Write {COUNTED_IN.format(shown(condition))}.")
         case exp.Literal(is_string=True):
             return refused_because(
                 "a text in quotes here",
@@ -187,27 +183,13 @@ def _null(node: exp.Null) -> Refused:
     )
 
 
-def _filter(node: exp.Filter) -> Refused:
-    call, nearest = node.this, "Put the condition into CASE: SUM(CASE WHEN age > 30 THEN income END)."
-    condition = node.expression.this
-    if isinstance(call, exp.Count) and isinstance(call.this, exp.Star):
-        nearest = f"Write {COUNTED_IN.format(shown(condition))}."
-    elif isinstance(call, exp.AggFunc) and isinstance(call.this, exp.Expr) and not isinstance(call.this, exp.Distinct):
-        other = call.copy()
-        other.set("this", exp.Case().when(condition, call.this))
-        nearest = f"Write {shown(other, 'SUM(CASE WHEN age > 30 THEN income END)')}."
-    return refused_because("FILTER", "CASE says the same", nearest)
-
-
-def _within_group(node: exp.WithinGroup) -> Refused:
-    call, order = node.this, node.expression
-    values = [shown(one.this, "x") for one in order.expressions] if isinstance(order, exp.Order) else []
-    general = KINDS[exp.WithinGroup]
-    if len(values) != 1 or not isinstance(call, exp.PercentileCont | exp.PercentileDisc | exp.Mode):
-        return general.refusal()
-    level = "" if isinstance(call, exp.Mode) else f", {shown(call.this, '0.5')}"
-    written = f"{'QUANTILE' if level else 'MODE'}({values[0]}{level})"
-    return refused_because(general.what, general.reason, f"Write {written}.")
+def _filter() -> Refused:
+    return refused_because(
+        "this FILTER",
+        "it stands behind one aggregate of one column",
+        "Write COUNT(*) FILTER (WHERE age > 30), or put the condition into CASE: "
+        "SUM(CASE WHEN age > 30 THEN income END).",
+    )
 
 
 def _aggregate(node: exp.Expr) -> Refused:
@@ -242,12 +224,7 @@ def _of_answers(node: exp.Expr, inner: list[exp.Expr]) -> Refused:
         )
     parts = list(dict.fromkeys(shown(part) for part in inner))
     nearest = f"Select {' and '.join(parts)} {ANSWERS}"
-    if isinstance(node, exp.Div):
-        top, bottom = node.this.unnest(), node.expression.unnest()
-        counted = bottom.this if isinstance(bottom, exp.Count) else None
-        if isinstance(top, exp.Sum) and (isinstance(counted, exp.Star) or counted == top.this):
-            nearest = f"Write AVG({shown(top.this, 'x')}). {nearest}"
-    return refused_because("computing with answers", "the noise is in them already", nearest)
+    return refused_because("computing with answers like this", "the noise is in them already", nearest)
 
 
 def _condition(node: exp.Expr) -> Refused:

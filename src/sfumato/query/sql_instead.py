@@ -28,6 +28,18 @@ TODAY = "the same question must mean the same tomorrow"
 # Functions, by every name the parser or the analyst has for them.
 FUNCTIONS_INSTEAD = (
     Instead(
+        "several quantiles at once",
+        "each has a column of its own; those of one column are found together and cost little more than one",
+        "Write QUANTILE(x, 0.25), QUANTILE(x, 0.5), QUANTILE(x, 0.75).",
+        ("APPROX_QUANTILES", "PERCENTILES"),
+    ),
+    Instead(
+        "an aggregate of another tool",
+        "every answer is differentially private here",
+        "Write COUNT(*), COUNT(x), SUM(x), AVG(x) or QUANTILE(x, 0.9).",
+        ("ANON_COUNT", "ANON_SUM", "ANON_AVG", "ANON_QUANTILES", "DP_COUNT", "DP_SUM", "DP_AVG"),
+    ),
+    Instead(
         "a date written as a text",
         "texts made of dates have no public list of values",
         "YEAR(d), MONTH(d), EXTRACT(DOW FROM d) and DATE_TRUNC('month', d) are parts of a date.",
@@ -43,7 +55,10 @@ FUNCTIONS_INSTEAD = (
         "a time of the day",
         "of a time only the day counts",
         "YEAR(d), MONTH(d), DAYOFWEEK(d) and DATE_TRUNC('week', d) are parts of a date; an hour can be a column.",
-        ("HOUR", "MINUTE", "SECOND", "EPOCH", "TIMESTAMP_TRUNC", "TO_TIMESTAMP", "FROM_UNIXTIME", "UNIX_TO_TIME"),
+        (
+            *("HOUR", "MINUTE", "SECOND", "EPOCH", "TIMESTAMP_TRUNC", "TIME_TRUNC", "PARSE_TIME", "TO_TIMESTAMP"),
+            *("FROM_UNIXTIME", "UNIX_TO_TIME"),
+        ),
     ),
     Instead(
         "moving a date",
@@ -209,10 +224,10 @@ KINDS: dict[type[exp.Expr], Instead] = {
         ),
     ),
     exp.WithinGroup: Instead(
-        "WITHIN GROUP",
-        "aggregates name their column in the bracket",
-        "Write QUANTILE(x, 0.9), MEDIAN(x) or MODE(x).",
-        ("PERCENTILE_CONT(0.9) WITHIN GROUP (ORDER BY x)",),
+        "this WITHIN GROUP",
+        "quantiles and modes of one column are ordered",
+        "Write QUANTILE(x, 0.9), MEDIAN(x) or MODE(x), or PERCENTILE_CONT(0.9) WITHIN GROUP (ORDER BY x).",
+        ("SUM(x) WITHIN GROUP (ORDER BY y)",),
     ),
 }
 

@@ -11,7 +11,7 @@ from functools import lru_cache
 from sqlglot import exp, tokenize
 
 from sfumato.errors import Refused
-from sfumato.query.question import Question, SelectedCall
+from sfumato.query.question import Question, Selected, SelectedCall, SelectedFormula
 from sfumato.query.sql import one_statement, parse, rewritten
 from sfumato.query.sql_expressions import DEEPEST
 from sfumato.query.wordings import part_not_text, part_refused, too_deep
@@ -86,5 +86,15 @@ def words(text: str) -> list[str]:
 
 def _meaning(question: Question) -> Question:
     """All of a question but the words for messages, in which remarks stand as well."""
-    selected = (replace(item, text="") if isinstance(item, SelectedCall) else item for item in question.selected)
-    return replace(question, selected=tuple(selected))
+    return replace(question, selected=tuple(_without_words(item) for item in question.selected))
+
+
+def _without_words(item: Selected) -> Selected:
+    match item:
+        case SelectedCall():
+            return replace(item, text="")
+        case SelectedFormula(parts=parts):
+            own = (replace(part, call=replace(part.call, name="", text="")) for part in parts)
+            return replace(item, text="", parts=tuple(own))
+        case _:
+            return item

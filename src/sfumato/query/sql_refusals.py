@@ -2,6 +2,7 @@
 
 from sqlglot import exp
 
+from sfumato.query.sql_formulas import is_total
 from sfumato.query.wordings import refused_because
 
 TWICE = "a person's rows would count in several parts"
@@ -36,7 +37,7 @@ def refuse_by_kind(statement: exp.Expr) -> None:
     """Refuse what stands in the table, and sub-queries anywhere but after FROM, JOIN and WITH."""
     for node in statement.walk():
         for kind, (name, reason, nearest) in REASONS.items():
-            if isinstance(node, kind):
+            if isinstance(node, kind) and not is_total(node):
                 raise refused_because(name, reason, nearest)
         if isinstance(node, exp.Select) and node.parent is not None and not _is_table(node):
             raise refused_because("a sub-query here", IN_BRACKETS, JOIN_INSTEAD)

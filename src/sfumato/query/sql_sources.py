@@ -16,7 +16,6 @@ from sfumato.query.source_wordings import (
     nested_with,
     sub_query_distinct,
     sub_query_limited,
-    sub_query_unnamed,
     too_many_levels,
     too_many_tables,
     without_from,
@@ -25,6 +24,7 @@ from sfumato.query.sql_expressions import only, read_column, read_condition, rea
 
 MOST_TABLES = 8  # in all, each counted as often as it is used
 MOST_LEVELS = 5  # of sub-queries, one inside another or made of another
+UNNAMED = "the sub-query"  # what one is called that has no name: its columns need none
 
 # What an aggregate is over one person's rows, and what its column is called.
 FOLDS: dict[type[exp.Expr], tuple[FoldName, str]] = {
@@ -86,12 +86,13 @@ def _item(node: exp.Expr, known: Known) -> Item:
             only(node, "this", "alias")
             name = str(node.this.this)
             return Item(_alias(node) or name, known.get(name.casefold(), name))
+        case exp.Subquery(this=exp.Table(this=exp.Identifier()) as table) if not table.args.get("alias"):
+            only(node, "this", "alias")
+            inner = _item(table, known)
+            return Item(_alias(node) or inner.name, inner.table)
         case exp.Subquery(this=exp.Select() as select):
             only(node, "this", "alias")
-            alias, query = _alias(node), _sub_query(select, known)
-            if alias is None:
-                raise sub_query_unnamed()
-            return Item(alias, query)
+            return Item(_alias(node) or UNNAMED, _sub_query(select, known))
         case _:
             refuse(node)
 

@@ -146,6 +146,44 @@ def distinct_of_several(values: Sequence[str]) -> Refused:
     )
 
 
+def not_computed(what: str, functions: Iterable[str]) -> Refused:
+    return refused_because(
+        f"{what} of answers",
+        "answers are numbers with noise",
+        f"Write + - * / and {', '.join(functions)}; conditions go into an aggregate, as in COUNT(*) FILTER (WHERE …).",
+    )
+
+
+def column_beside_answers(name: str) -> Refused:
+    return refused_because(
+        f"{name} in a formula of answers",
+        "it is of a row, and the answer is of many",
+        f"Put it into an aggregate, as in AVG({name}), or select it as a key.",
+    )
+
+
+def nothing_to_compute(text: str, column: str) -> Refused:
+    return refused_because(
+        f"computing with {text}", f"{column} is no number with noise", "Compute with counts, sums, averages, quantiles."
+    )
+
+
+def total_of_answers(text: str) -> Refused:
+    return refused_because(
+        text,
+        "only counts and sums of groups add up to a total",
+        "Write SUM(COUNT(*)) OVER () or SUM(SUM(x)) OVER (), in a formula, for all groups of the answer.",
+    )
+
+
+def total_before_having(name: str) -> Refused:
+    return refused_because(
+        f"HAVING with {name}",
+        "totals are of the rows that HAVING leaves",
+        "Leave it out and choose rows of the answer yourself; ORDER BY and LIMIT come afterwards.",
+    )
+
+
 def not_in_answer(name: str, columns: Iterable[str]) -> Refused:
     columns = list(columns)
     return Refused(
@@ -169,13 +207,6 @@ def keys_endless(text: str) -> Refused:
     return Refused(
         f"GROUP BY {text} has no public list of values.",
         "Group by BIN(x, width), a part of a date, or CASE with constants; its columns need bounds or values.",
-    )
-
-
-def made_texts_endless(text: str, column: str) -> Refused:
-    return Refused(
-        f'GROUP BY {text} has no public list of values, because those of "{column}" are not declared.',
-        f"Compute it in a sub-query, as FROM (SELECT {text} AS k …) AS x GROUP BY k: its values are discovered.",
     )
 
 
@@ -234,6 +265,14 @@ def keys_undeclared(name: str) -> Refused:
     return Refused(
         f'GROUP BY "{name}" needs declared keys.',
         f'Declare {name} as type = "category" with values, as "int" with bounds, or as "text" to discover its values.',
+    )
+
+
+def no_key_left(name: str, values: Sequence[object]) -> Refused:
+    return refused_because(
+        f"GROUP BY {name} with this WHERE",
+        f"none of the declared values of {name} meets it, so that the answer has no row",
+        f"They go from {values[0]} to {values[-1]}, {len(values):,} in all; ask for one of these.",
     )
 
 
