@@ -446,7 +446,8 @@ def test_declared_keys_alone_are_refused_and_so_are_all_without_delta(tmp_path: 
 def test_a_count_that_selects_has_a_bar_that_knows_it(tmp_path: Path) -> None:
     with years(tmp_path, sf.Person("who", 2, 2)) as asked:
         answer = asked.ask("SELECT year, COUNT(DISTINCT who) AS n FROM people GROUP BY year", spend=1)
-        assert all(low <= 1000 <= high for row in answer.interval() for low, high in row.values())
+        sure = answer.interval(1 - 1e-8)  # one of three bars at 95 % misses in one run of seven
+        assert all(low <= 1000 <= high for row in sure for low, high in row.values())
         told = asked.explain("SELECT year, COUNT(DISTINCT who) AS n FROM people GROUP BY year", spend=1)
         assert told.expected_error["n"] is None, "near the threshold it is wider, on one side"
         with pytest.raises(Refused, match="depends"):

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from sfumato.errors import Refused, not_supported
 from sfumato.kernel.certify import MOST_GROUPS
-from sfumato.plan.expressions import Column, Condition, Expression
+from sfumato.plan.expressions import Call, Column, Condition, Expression
 from sfumato.plan.nodes import BetweenEnds, Cells, CountRows, CountValues, Key, ListedKey, MostFrequent, OpenKey, Sum
 from sfumato.plan.sources import Computed, Rows, Source, derive
 from sfumato.query.bind_calls import bind_call
@@ -103,7 +103,8 @@ def _with_made_texts(
     columns = list(grouped)
     for place, key in enumerate(grouped):
         if is_made_text(key, schema):
-            column = Column(_unused(f"key {place + 1}", taken))
+            what = key.name.lower() if isinstance(key, Call) else "case"
+            column = Column(_unused(f"{what}_{first_column(key)}".casefold(), taken))
             found.append(Computed(column.name, key, Text()))
             columns[place] = column
     source = Rows(table, None, tuple(found))

@@ -23,6 +23,7 @@ from sfumato.plan.expressions import (
 )
 from sfumato.plan.nodes import Key, OpenKey
 from sfumato.query.wordings import no_key_left
+from sfumato.schema.columns import plain_text
 
 COMPARED: dict[str, Callable[[Any, Any], bool]] = {"=": eq, "<": lt, "<=": le, ">": gt, ">=": ge}
 TURNED = {"=": "=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
@@ -68,6 +69,6 @@ def _compared(operator: str, constant: Constant) -> Meets:
     compare, given = COMPARED[operator], constant.value
 
     def meets(value: Any) -> bool:
-        return compare(Fraction(value), given) if isinstance(given, Fraction) else compare(str(value), given)
+        return compare(Fraction(value), given) if isinstance(given, Fraction) else compare(plain_text(value), given)
 
     return meets

@@ -209,9 +209,15 @@ def _ordered_by(node: exp.Expr, selected: tuple[Selected, ...], alias: str) -> s
         return _output(inner, selected, alias, by_alias=True)
     if is_formula(inner) and (name := _selected_formula(inner, selected, alias)) is not None:
         return name
-    named = inner.transform(lambda part: _by_name(part, selected, alias, by_alias=True))
-    formula = read_expression(named, alias, 0)
-    check_formula(formula)
+    try:
+        formula = read_expression(
+            inner.transform(lambda part: _by_name(part, selected, alias, by_alias=True)), alias, 0
+        )
+        check_formula(formula)
+    except Refused:
+        if is_row_expression(inner):
+            raise sorted_by_computed(shown(inner), [item.name for item in selected]) from None
+        raise
     return formula
 
 

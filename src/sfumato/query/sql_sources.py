@@ -86,7 +86,9 @@ def _item(node: exp.Expr, known: Known) -> Item:
             only(node, "this", "alias")
             name = str(node.this.this)
             return Item(_alias(node) or name, known.get(name.casefold(), name))
-        case exp.Subquery(this=exp.Table(this=exp.Identifier()) as table) if not table.args.get("alias"):
+        case exp.Subquery(this=exp.Table(this=exp.Identifier()) as table) if not (
+            table.args.get("alias") or table.args.get("joins")
+        ):
             only(node, "this", "alias")
             inner = _item(table, known)
             return Item(_alias(node) or inner.name, inner.table)
