@@ -51,6 +51,7 @@ def session(tmp_path: Path) -> Iterator[sf.Session]:
         ("SQRT(AVG(x * x) - AVG(x) * AVG(x))", sqrt(8.25)),
         ("ROUND(AVG(x) * 10, -1)", 50),
         ("ROUND(-AVG(x) / 3, 2)", -1.5),
+        ("ROUND(POWER(COUNT(*), 10), 9)", 1e30),
         ("ABS(-COUNT(*))", 1000),
         ("GREATEST(COUNT(*), 5, 2000)", 2000),
         ("LEAST(COUNT(*), 5, 2000)", 5),

@@ -6,7 +6,6 @@ shown; error bars bring one of their own, of many numbers at a time.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from decimal import ROUND_HALF_UP, Decimal
 from fractions import Fraction
 from math import ceil, exp, floor, isfinite, log, log10
 from operator import add, mul, sub, truediv
@@ -146,8 +145,9 @@ def _missing_is_missing(operator: Callable[..., Any]) -> Callable[..., Any]:
 
 def _rounded(value: float, digits: int) -> float:
     """Halves away from 0."""
-    found = Decimal(repr(value)).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP)
-    return int(found) if digits <= 0 else float(found)
+    scale = Fraction(10) ** digits
+    found = floor(abs(Fraction(repr(value))) * scale + Fraction(1, 2)) / scale
+    return _sign(value) * (int(found) if digits <= 0 else float(found))
 
 
 def _root(value: float) -> float:
