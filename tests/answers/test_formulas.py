@@ -80,7 +80,8 @@ def test_numbers(session: sf.Session, formula: str, number: float | None) -> Non
         assert bars["f"] is None
     else:
         low, high = bars["f"]
-        assert low - 1e-9 <= number <= high + 1e-9
+        rounding = 1e-9 + 1e-12 * abs(number)
+        assert low - rounding <= number <= high + rounding
 
 
 def test_a_formula_without_a_name_is_called_by_its_text_and_helpers_stay_hidden(session: sf.Session) -> None:
