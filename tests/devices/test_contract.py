@@ -195,6 +195,8 @@ def test_processes_share_one_budget(name: str, path: Path) -> None:
     """All of them begin with no file."""
     with multiprocessing.get_context("spawn").Pool(3) as pool:
         assert sum(pool.starmap(_granted, [(name, str(path), start) for start in (0, 20, 40)])) == 10
+        pool.close()
+        pool.join()
     assert spent(path) == "10"
 
 

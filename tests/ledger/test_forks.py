@@ -133,6 +133,8 @@ def test_a_pool_of_forked_processes_shares_the_ledger_that_is_open(path: Path) -
         ledger.charge(payment(0.1))
         with get_context("fork").Pool(2) as pool:
             entries = pool.starmap(charge_in_child, [(path, number) for number in range(1, 7)], chunksize=1)
+            pool.close()  # a pool that is ended kills its processes, which now and then leaves one waiting for a lock
+            pool.join()
         ledger.charge(payment(0.1, question=9))
         assert sorted(entries) == [3, 4, 5, 6, 7, 8]
         assert ledger.verify() == 9
