@@ -58,7 +58,7 @@ def test_a_persons_limits_are_told() -> None:
     assert one.startswith("A person counts with at most 1 row;")
     rows, keys = said("SELECT sex, COUNT(*) FROM people GROUP BY sex", PERSON)
     assert rows.startswith("A person counts with at most 20 rows in at most 3 groups;")
-    assert keys == "Rows in which sex is none of the 2 declared are in no group."
+    assert keys == "Not counted: rows whose sex is none of f, m."
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_of_people_no_rows_are_cut_off() -> None:
 
 def test_keys_of_whole_numbers_say_their_range() -> None:
     assert said("SELECT COUNT(*) FROM people GROUP BY visit") == (
-        "Rows in which visit is outside 1 to 1000 are in no group.",
+        "Not counted: rows whose visit is outside 1 to 1000.",
     )
 
 

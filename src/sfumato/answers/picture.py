@@ -1,4 +1,4 @@
-"""Which picture an answer gets: bars, steps along an ordered key, a histogram or a cumulative share."""
+"""Which picture an answer gets: bars or dots, steps along an ordered key, a histogram or a cumulative share."""
 
 import re
 from datetime import date
@@ -6,15 +6,24 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from sfumato.answers.notes import named
+from sfumato.answers.rounding import heights, is_number
 from sfumato.answers.wordings import keys_not_drawable, not_drawable, not_measured
-from sfumato.plots.bars import bars
+from sfumato.plots.bars import bars, dots
 from sfumato.plots.steps import cumulative, histogram, steps
-from sfumato.query.rewrite import CdfColumn, FoundBinsColumn, HistogramColumn
+from sfumato.query.rewrite import (
+    CdfColumn,
+    CountColumn,
+    FoundBinsColumn,
+    FoundSumColumn,
+    HistogramColumn,
+    OutputColumn,
+    SumColumn,
+)
 
 if TYPE_CHECKING:
     from sfumato.answers.answer import Answer
 
-FEWEST_STEPS = 3
+MOST_BARS = 31  # with more whole numbers or dates an answer is a line of steps
 NOTHING: tuple[object, ...] = (None, [])  # where no bounds were found
 DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
@@ -22,7 +31,7 @@ DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 def is_drawable(answer: "Answer", column: str) -> bool:
     """Whether there is something in a row, and a number or a list wherever there is something."""
     cells = [row[column] for row in answer.rows if row[column] not in NOTHING]
-    return bool(cells) and (all(_is_list(cell) for cell in cells) or all(_is_number(cell) for cell in cells))
+    return bool(cells) and (all(_is_list(cell) for cell in cells) or all(is_number(cell) for cell in cells))
 
 
 def picture(answer: "Answer", column: str | None, confidence: float) -> Any:
@@ -58,20 +67,18 @@ def picture(answer: "Answer", column: str | None, confidence: float) -> Any:
             title=chosen,
             along=keys[0],
         )
-    return bars(labels, cells, known, title=chosen)
+    # A bar is as long as what it counts; where nothing is counted, a line from 0 would say nothing.
+    draw_groups = bars if isinstance(_column(answer, chosen), CountColumn | SumColumn | FoundSumColumn) else dots
+    return draw_groups(labels, cells, known, title=chosen)
 
 
 def _is_list(cell: Any) -> bool:
     return isinstance(cell, list) and bool(cell)
 
 
-def _is_number(cell: Any) -> bool:
-    return isinstance(cell, int | float) and not isinstance(cell, bool)
-
-
 def _is_ordered(keys: list[Any]) -> bool:
-    """Whole numbers or dates, enough of them to make a line; the keys of an answer hold a date as 2024-01-31."""
-    return len(keys) >= FEWEST_STEPS and ({type(key) for key in keys} == {int} or all(_is_date(key) for key in keys))
+    """Whole numbers or dates, too many for bars; the keys of an answer hold a date as 2024-01-31."""
+    return len(keys) > MOST_BARS and ({type(key) for key in keys} == {int} or all(_is_date(key) for key in keys))
 
 
 def _is_date(key: Any) -> bool:
@@ -84,17 +91,16 @@ def _is_date(key: Any) -> bool:
     return True
 
 
+def _column(answer: "Answer", name: str) -> OutputColumn:
+    return next(column for column in answer._numbers[1] if column.name == name)
+
+
 def _along(answer: "Answer", name: str) -> str:
     """What the bins or points of a column are of."""
-    column = next(column for column in answer._numbers[1] if column.name == name)
+    column = _column(answer, name)
     if isinstance(column, FoundBinsColumn):
         return named(column.ends.cells.value)
     return named(column.cells.value) if isinstance(column, HistogramColumn | CdfColumn) else ""
-
-
-def heights(cell: list[dict[str, Any]]) -> list[float]:
-    """The counts of bins, or the shares at points."""
-    return [part["count"] if "count" in part else part["share"] for part in cell]
 
 
 def _known(value: float, interval: Any) -> tuple[float, float]:
