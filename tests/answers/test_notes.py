@@ -91,6 +91,39 @@ def test_keys_of_whole_numbers_say_their_range() -> None:
 
 
 @pytest.mark.parametrize(
+    "key",
+    [
+        "MONTH(born)",
+        "QUARTER(born)",
+        "CASE WHEN age < 18 THEN 'young' WHEN age IS NULL THEN 'unknown' ELSE 'grown' END",
+    ],
+)
+def test_keys_that_every_row_has_are_no_note(key: str) -> None:
+    assert said(f"SELECT COUNT(*) FROM people GROUP BY {key}") == ()
+
+
+@pytest.mark.parametrize(
+    ("key", "note"),
+    [
+        ("CASE WHEN age < 18 THEN 'young' END", "Not counted: rows in which the expression of age is none of young."),
+        ("BIN(age, 60)", "Not counted: rows in which the expression of age is outside 0 to 120."),
+        ("YEAR(born)", "Not counted: rows in which the expression of born is outside 1920 to 2019."),
+        ("grade", "Not counted: rows whose grade is none of 1, 2, 3."),
+    ],
+)
+def test_rows_of_no_group_are_told_by_what_they_are_not(key: str, note: str) -> None:
+    assert said(f"SELECT COUNT(*) FROM people GROUP BY {key}") == (note,)
+
+
+def test_many_values_are_counted_and_not_listed() -> None:
+    schema = Schema("people", sf.Row(), {"city": sf.Category([f"c{place}" for place in range(40)])})
+    walked = walk("SELECT COUNT(*) FROM people GROUP BY city", schema=schema)
+    assert notes(walked.certified, walked.draft.columns) == (
+        "Not counted: rows whose city is none of the 40 values that are declared.",
+    )
+
+
+@pytest.mark.parametrize(
     "call", ["MEDIAN(age)", "QUANTILE(age, 0.1)", "MIN(age)", "HISTOGRAM(age, 11)", "CDF(age, 11)"]
 )
 def test_lines_of_cells_end_at_the_bounds(call: str) -> None:

@@ -8,6 +8,7 @@ from sfumato.answers.clipped import Clipped
 from sfumato.answers.columns import CONFIDENCE, expected_error
 from sfumato.answers.notes import notes, price_in_words, protects
 from sfumato.answers.offers import cheaper
+from sfumato.errors import so_many
 from sfumato.kernel.certify import Certified
 from sfumato.kernel.mechanisms.additive import Additive
 from sfumato.kernel.mechanisms.keys import KeySelection
@@ -267,13 +268,13 @@ def _words(measure: Measure, position: int, columns: tuple[OutputColumn, ...]) -
         case CountCut():
             what = "number of people of whom something is cut off"
         case Histogram(cells=cells):
-            what = f"number of rows in each of {cells.size} cells"
+            what = f"number of rows in each of {so_many(cells.size, 'cell')}"
         case CellSum(cells=cells):
-            what = f"sum of clamped values in each of {cells.size} cells"
+            what = f"sum of clamped values in each of {so_many(cells.size, 'cell')}"
         case Choose(tables=tables, questions=questions):
             what = f"one of {len(questions)} questions, chosen by their answers in {len(tables)} tables"
         case Cumulative(cells=cells):
-            what = f"running totals of {cells.size} cells"
+            what = f"running totals of {so_many(cells.size, 'cell')}"
         case Quantiles(cells=cells, levels=levels):
             what = f"{len(levels)} of the ranks on a line of {cells.size} cells, with error bars"
         case MostFrequent(cells=cells):

@@ -20,7 +20,8 @@ from sfumato.schema.unit import Person, UpTo
 
 EVEN = Fraction(1, 2)
 MOST_NAMED = 6  # values in a note
-PARTS_OF_DATES = ("QUARTER", "MONTH", "WEEK", "DAY", "DAYOFWEEK", "ISODOW", "DAYOFYEAR")  # of every date within bounds
+# Of every date within bounds, and how many of them there are.
+PARTS_OF_DATES = {"QUARTER": 4, "MONTH": 12, "WEEK": 53, "DAY": 31, "DAYOFWEEK": 7, "ISODOW": 7, "DAYOFYEAR": 366}
 
 
 def notes(certified: Certified, columns: tuple[OutputColumn, ...], clipping: Clipping | None = None) -> tuple[str, ...]:
@@ -73,6 +74,8 @@ def _outside(key: Key | OpenKey) -> str:
             few = len(values) <= MOST_NAMED
             listed = ", ".join(map(str, values)) if few else f"the {len(values):,} values that are declared"
             return f"Not counted: rows {_whose(value)} is none of {listed}."
+        case RangeKey(expression=Call(name=name), values=values) if len(values) == PARTS_OF_DATES.get(name):
+            return ""  # every date has one of them
         case RangeKey(expression=value, values=values):
             return f"Not counted: rows {_whose(value)} is outside {values[0]} to {values[-1]}."
         case _:
