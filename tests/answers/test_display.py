@@ -289,6 +289,26 @@ def test_a_page_is_one_file_that_fetches_nothing(by_sex: Answer, tmp_path: Any) 
     assert "Plotly" in text
 
 
+def test_the_title_of_a_page_is_its_question(by_sex: Answer) -> None:
+    question = "SELECT sex, COUNT(*) AS n\nFROM people GROUP BY sex"
+    page = read(replace(by_sex, question=question).to_html())
+    assert [title.text for title in page.all("h1")] == ["SELECT sex, COUNT(*) AS n FROM people GROUP BY sex"]
+    long = f"SELECT {', '.join(f'COUNT(*) AS n{place}' for place in range(40))} FROM people"
+    page = read(replace(by_sex, question=long).to_html())
+    (title,) = page.all("h1")
+    assert len(title.text) <= pages.CUT_TITLE
+    assert title.text.endswith(" …")
+    assert [code.text for code in page.all("code")] == [long]
+
+
+def test_a_page_says_what_there_is_not(by_sex: Answer) -> None:
+    _, columns, mechanisms = by_sex._numbers
+    assert pages.NO_ROWS in replace(by_sex, rows=[], _numbers=((), columns, mechanisms)).to_html()
+    mode = answered(walk("SELECT sex, MODE(grade) AS g FROM people GROUP BY sex"), [(1,), (2,)]).to_html()
+    assert "g by sex; a most frequent value has no error bar" in mode
+    assert "noise stays inside" not in mode
+
+
 def test_a_page_that_cannot_be_written_says_so(by_sex: Answer, tmp_path: Any) -> None:
     with pytest.raises(UsageError, match="cannot be written"):
         by_sex.to_html(tmp_path)

@@ -4,17 +4,20 @@ from textwrap import shorten
 from typing import TYPE_CHECKING, Any
 
 from sfumato.answers.display import keys_of, listed, readable, sentences
-from sfumato.answers.picture import is_drawable, picture
+from sfumato.answers.picture import column_of, is_drawable, left_out, picture
 from sfumato.answers.rounding import Written, is_number, number
+from sfumato.errors import so_many
 from sfumato.plots.fragment import fragment
 from sfumato.plots.page import Block, Cell, Code, Facts, Figure, Section, Table, escaped, page, table
+from sfumato.query.rewrite import ModeColumn
 
 if TYPE_CHECKING:
     from sfumato.answers.answer import Answer
 
 MOST_IN_NOTEBOOK = 100
 MOST_ON_PAGE = 1000
-LONGEST_TITLE = 240  # of a question over its page: a longer one stands below it, in its own lines
+LONGEST_TITLE, CUT_TITLE = 240, 100  # of a question over its page: a longer one is cut there, and stands below whole
+NO_ROWS = "There is no group to show."
 
 
 def as_fragment(answer: "Answer", confidence: float) -> str:
@@ -32,7 +35,9 @@ def as_page(answer: "Answer", confidence: float, *, static: bool = False) -> str
     if answer.more is not None:
         facts["more questions like this"] = f"{answer.more:,}"
     covers = "Error bars cover the noise and nothing else."
-    title = shorten(answer.question, LONGEST_TITLE, placeholder=" …")
+    title = " ".join(answer.question.split())
+    if len(title) > LONGEST_TITLE:
+        title = shorten(title, CUT_TITLE, placeholder=" …")
     return page(
         title,
         [
@@ -51,7 +56,7 @@ def as_page(answer: "Answer", confidence: float, *, static: bool = False) -> str
 
 def _drawn(answer: "Answer", confidence: float) -> list[Block]:
     """A single number is set large; of all else there is a plot."""
-    drawn: list[Block] = []
+    drawn: list[Block] = [] if answer.rows else [NO_ROWS]
     alone = len(answer.rows) == 1 and not keys_of(answer)
     if alone and (facts := _facts(answer, confidence)):
         drawn.append(Facts(facts))
@@ -79,7 +84,11 @@ def _facts(answer: "Answer", confidence: float) -> dict[str, str]:
 def _takeaway(answer: "Answer", column: str, confidence: float) -> str:
     keys = keys_of(answer)
     what = f"{column} by {', '.join(keys)}" if keys else column
-    return f"{what}; noise stays inside the error bars in {100 * confidence:g} of 100 cases"
+    if isinstance(column_of(answer, column), ModeColumn):
+        return f"{what}; a most frequent value has no error bar"
+    said = f"{what}; noise stays inside the error bars in {100 * confidence:g} of 100 cases"
+    hidden = left_out(answer, column, confidence)
+    return f"{said}; {so_many(hidden, 'group')} with a bar from end to end left out" if hidden else said
 
 
 def _table(answer: "Answer", confidence: float, most: int) -> tuple[Table, list[str]]:

@@ -1,12 +1,14 @@
 """Which picture an answer gets: bars or dots, steps along an ordered key, a histogram or a cumulative share."""
 
 import re
+from collections.abc import Mapping, Sequence
 from datetime import date
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from sfumato.answers.notes import named
 from sfumato.answers.rounding import heights, is_number
+from sfumato.answers.whole_range import says_nothing
 from sfumato.answers.wordings import keys_not_drawable, not_drawable, not_measured
 from sfumato.plots.bars import bars, dots
 from sfumato.plots.steps import cumulative, histogram, steps
@@ -44,8 +46,9 @@ def picture(answer: "Answer", column: str | None, confidence: float) -> Any:
     if not is_drawable(answer, chosen):
         raise not_drawable(chosen)
     keys = [name for name in answer.columns if name not in answer.measured]
-    known_at = [place for place, row in enumerate(answer.rows) if row[chosen] not in NOTHING]
-    rows, bars_of = [answer.rows[place] for place in known_at], answer.interval(confidence)
+    bars_of = answer.interval(confidence)
+    known_at = _drawn(answer, chosen, bars_of)
+    rows = [answer.rows[place] for place in known_at]
     cells = [row[chosen] for row in rows]
     intervals: list[Any] = [bars_of[place][chosen] for place in known_at]
     labels = [", ".join(str(row[key]) for key in keys) or chosen for row in rows]
@@ -68,8 +71,21 @@ def picture(answer: "Answer", column: str | None, confidence: float) -> Any:
             along=keys[0],
         )
     # A bar is as long as what it counts; where nothing is counted, a line from 0 would say nothing.
-    draw_groups = bars if isinstance(_column(answer, chosen), CountColumn | SumColumn | FoundSumColumn) else dots
+    draw_groups = bars if isinstance(column_of(answer, chosen), CountColumn | SumColumn | FoundSumColumn) else dots
     return draw_groups(labels, cells, known, title=chosen)
+
+
+def left_out(answer: "Answer", column: str, confidence: float) -> int:
+    """Of how many groups the plot of a column shows nothing, though they have a number."""
+    there = sum(row[column] not in NOTHING for row in answer.rows)
+    return there - len(_drawn(answer, column, answer.interval(confidence)))
+
+
+def _drawn(answer: "Answer", name: str, bars_of: Sequence[Mapping[str, Any]]) -> list[int]:
+    """Groups with a number; those whose bar says nothing would hide all others, unless there are no others."""
+    column = column_of(answer, name)
+    known = [place for place, row in enumerate(answer.rows) if row[name] not in NOTHING]
+    return [place for place in known if not says_nothing(column, bars_of[place][name])] or known
 
 
 def _is_list(cell: Any) -> bool:
@@ -91,13 +107,14 @@ def _is_date(key: Any) -> bool:
     return True
 
 
-def _column(answer: "Answer", name: str) -> OutputColumn:
+def column_of(answer: "Answer", name: str) -> OutputColumn:
+    """What a column of an answer is made of."""
     return next(column for column in answer._numbers[1] if column.name == name)
 
 
 def _along(answer: "Answer", name: str) -> str:
     """What the bins or points of a column are of."""
-    column = _column(answer, name)
+    column = column_of(answer, name)
     if isinstance(column, FoundBinsColumn):
         return named(column.ends.cells.value)
     return named(column.cells.value) if isinstance(column, HistogramColumn | CdfColumn) else ""

@@ -52,8 +52,8 @@ def dots(labels: Sequence[str], values: Sequence[float], intervals: Sequence[Pai
         hovertemplate=f"%{{hovertext}}: %{{{'y' if upright else 'x'}:,.6g}}<extra></extra>",
         **{"error_y" if upright else "error_x": whiskers(values, intervals)},
     )
-    if upright:
-        return figure([drawn], title=title, horizontal={"type": "category"})
+    if upright:  # as far from the edges as bars are
+        return figure([drawn], title=title, horizontal={"type": "category", "range": [-0.5, len(labels) - 0.5]})
     return figure([drawn], title=title, height=TITLE + LINE * len(labels), vertical=_lines(labels))
 
 

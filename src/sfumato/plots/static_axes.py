@@ -9,6 +9,7 @@ from sfumato.plots.style import GRID, INK, matplotlib, written
 
 A_TICK = 85  # pixels along an axis for a number or a day
 LETTER, LINE = 6.5, 15  # pixels
+AXIS = 0.9  # of a picture's width, beside the labels of the other axis
 EPOCH = date(1970, 1, 1)
 
 
@@ -131,7 +132,7 @@ def _shown(value: float, how: str) -> str:
 def _labelled(side: Any, places: Sequence[float], labels: Sequence[str], length: int, name: str) -> None:
     """Labels turn where they have no room beside each other; where even that is too narrow, some are left out."""
     longest = max((max(map(len, label.split("\n"))) for label in labels), default=1)
-    each = length / max(len(labels), 1)
-    turned = name == "x" and longest * LETTER > each
+    each = AXIS * length / max(len(labels), 1)
+    turned = name == "x" and (longest + 1) * LETTER > each
     every = max(1, -(-LINE // max(int(each), 1))) if name == "y" or turned else 1
     side.set_ticks(list(places)[::every], list(labels)[::every], rotation=90 if turned else 0)
