@@ -63,7 +63,7 @@ def ask(
             write(answer.script(), script)
 
 
-def _rendered(answer: Answer, confidence: float, format: WithPage, chosen: str, *, static: bool) -> str:
+def _rendered(answer: Answer, confidence: float, format: WithPage, chosen: str, *, static: bool = False) -> str:
     match format:
         case Format.json:
             return as_json(answer.to_dict(confidence))
