@@ -154,6 +154,10 @@ def test_a_lopsided_bar_is_told_by_its_ends() -> None:
     shown = [" ".join(line.split()) for line in (head, first, second)]
     assert shown == ["q q at 95 % r r ±", "30 28 to 40 5 4", "31 30 to 32 6 4"]
     assert "28 to 40" in as_table(*display.readable(answer, 0.95))
+    assert first.index("28 to 40") == second.index("30 to 32")
+    wider = made([{"q": 30}, {"q": 2}], [{"q": (28, 40)}, {"q": (1, 3)}])
+    ends = [line.rindex("to") for line in str(wider).splitlines()[2:4]]
+    assert ends[1] == ends[0] + 1, "bars stand at the right"
     for html in (answer.to_html(), answer._repr_html_()):
         cells = read(html).all("td")
         assert [cell.text for cell in cells[:4]] == ["30", "28 to 40", "5", "4"]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sfumato.answers.notes import price_in_words
-from sfumato.answers.rounding import NONE, PLAIN, beside_bars, heights, number
+from sfumato.answers.rounding import NONE, PLAIN, Ends, beside_bars, heights, number
 from sfumato.answers.whole_range import ALL_SHARES, says_nothing
 from sfumato.visible import visible
 
@@ -210,7 +210,7 @@ def as_text(answer: "Answer", confidence: float) -> str:
 def _lines(columns: list[str], rows: list[dict[str, Any]]) -> list[str]:
     cells = [[visible(_shown(row[name])) for name in columns] for row in rows]
     head = [visible(name) for name in columns]
-    right = [all(isinstance(row[name], int | float) or row[name] == NONE for row in rows) for name in columns]
+    right = [all(isinstance(row[name], int | float | Ends) or row[name] == NONE for row in rows) for name in columns]
     widths = [max(len(line[place]) for line in [head, *cells]) for place in range(len(columns))]
     return [
         "  ".join(

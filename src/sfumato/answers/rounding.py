@@ -28,6 +28,10 @@ class Written(float):
         return Written, (float(self), self.written)
 
 
+class Ends(str):
+    """Both ends of an error bar: it stands right, as numbers do."""
+
+
 def is_number(cell: Any) -> bool:
     return isinstance(cell, int | float) and not isinstance(cell, bool)
 
@@ -86,7 +90,7 @@ def _told(value: Any, interval: Any, ends: bool) -> tuple[Any, Any]:
         return value, number(value) if ends else margin(interval, value)
     shown = value if isinstance(value, int) else _rounded(value, places, round)
     if ends:
-        return shown, f"{number(_rounded(low, places, floor))} to {number(_rounded(high, places, ceil))}"
+        return shown, Ends(f"{number(_rounded(low, places, floor))} to {number(_rounded(high, places, ceil))}")
     # Of the number as it is shown: number ± margin still holds the whole bar.
     wide = max(shown - low, high - shown)
     return shown, wide if isinstance(wide, int) else _rounded(wide, places, ceil)
