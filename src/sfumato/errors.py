@@ -130,6 +130,19 @@ def file_missing(path: str) -> DataUnreadable:
     return DataUnreadable(f"there is no file {path}.", "Check the path; paths in a policy are relative to the policy.")
 
 
+SPREADSHEETS = (".xlsx", ".xls", ".xlsm", ".xlsb", ".ods", ".numbers")
+
+
+def from_a_spreadsheet(path: str) -> str:
+    """What to do with a file of a spreadsheet program; nothing for any other."""
+    if not path.lower().endswith(SPREADSHEETS):
+        return ""
+    return (
+        "This is a spreadsheet: save the sheet that holds the table as CSV (File, Save as, CSV UTF-8), with the names "
+        "of columns in its first line and nothing above or beside the table. "
+    )
+
+
 def file_unreadable(path: str, reason: str) -> DataUnreadable:
     return DataUnreadable(f"{path} cannot be read: {reason}.", "Nothing was charged. Fix the file and try again.")
 

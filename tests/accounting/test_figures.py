@@ -9,7 +9,7 @@ import pytest
 
 from sfumato.accounting import draw_belief, draw_composition, draw_deviations, draw_worlds, gaussian_sigma
 from sfumato.errors import MissingExtra, UsageError
-from sfumato.plots import charts as plots
+from sfumato.plots import style
 from sfumato.plots.charts import Chart, Line, Panel, interactive
 
 CHART = Chart(
@@ -174,7 +174,7 @@ def test_a_missing_matplotlib_says_what_to_install(monkeypatch: pytest.MonkeyPat
     def absent(name: str) -> None:
         raise ImportError(name)
 
-    monkeypatch.setattr(plots, "import_module", absent)
+    monkeypatch.setattr(style, "import_module", absent)
     with pytest.raises(MissingExtra, match="matplotlib"):
         CHART.save(tmp_path / "chart.png")
 

@@ -237,6 +237,12 @@ def test_classify_suggests_and_the_owner_decides() -> None:
     assert said["PatientId"] == ("identifier", 'its name speaks of "patient id"')
     assert said["код пациента"][0] == "identifier"
     assert said["patient_age"] == ("quasi-identifier", 'its name speaks of "age"')
+    secret = ["HbA1c", "systolic_bp", "Smoker", "diagnoses", "ICD10", "chẩn đoán", "диагноз", "血压", "Nafld stage"]
+    known = {one.column: one.role for one in a.classify(pa.table({name: [1, 2, 2] for name in secret}))}
+    assert set(known.values()) == {"sensitive"}, known
+    plain = ["std", "admission_date", "survey", "patient_age", "country"]
+    known = {one.column: one.role for one in a.classify(pa.table({name: [1, 2, 2] for name in plain}))}
+    assert "sensitive" not in known.values(), known
     set_by_owner = {one.column: one for one in a.classify(table, roles={"ill": "sensitive"})}
     assert (set_by_owner["ill"].role, set_by_owner["ill"].why) == ("sensitive", "declared")
     with pytest.raises(UsageError, match="cannot be 'secret'"):

@@ -263,7 +263,7 @@ def test_a_plot_has_a_bar_a_group_with_its_error(
     def drawn(labels: Any, values: Any, intervals: Any, **options: Any) -> dict[str, Any]:
         return {"labels": labels, "values": values, "intervals": intervals, **options}
 
-    monkeypatch.setattr(pictures, "bars", drawn)
+    monkeypatch.setattr(pictures, "dots" if column == "mean" else "bars", drawn)
     figure = answer.plot(column)
     chosen = column or "n"
     assert figure["labels"] == ["f, False", "f, True", "m, False", "m, True"]

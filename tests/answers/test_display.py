@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from sfumato.answers import display, picture
+from sfumato.answers import display, pages, picture, rounding
 from sfumato.answers.answer import Answer
 from sfumato.cli.output import as_table
 from sfumato.errors import UsageError
@@ -64,10 +64,20 @@ def test_whole_numbers_that_are_keys_are_shown_as_they_are_written() -> None:
     assert answer.rows[0]["year"] == 1984
 
 
-@pytest.mark.parametrize(("many", "ticks"), [(3, (1984, 1985, 1986)), (MOST_TICKS + 1, None)])
-def test_no_tick_lies_between_two_keys(many: int, ticks: Any) -> None:
-    axis = years(many).plot().layout.xaxis
-    assert (axis.tickvals, axis.tickformat) == (ticks, "d")
+@pytest.mark.parametrize("many", [3, picture.MOST_BARS])
+def test_a_tick_for_every_bar(many: int) -> None:
+    figure = years(many).plot()
+    assert (figure.data[0].type, figure.layout.xaxis.type) == ("bar", "category")
+    assert list(figure.data[0].x) == [str(1984 + place) for place in range(many)]
+
+
+def test_no_tick_lies_between_two_keys() -> None:
+    axis = years(picture.MOST_BARS + 1).plot().layout.xaxis
+    assert (axis.tickvals, axis.tickformat) == (None, "d")
+    rows = [{"zip": 10 * place, "n": place} for place in range(60)]
+    axis = made(rows, [{"n": (row["n"] - 5, row["n"] + 5)} for row in rows], keys=("zip",)).plot().layout.xaxis
+    assert axis.tickvals == tuple(range(0, 600, 40))
+    assert len(axis.tickvals) <= MOST_TICKS
 
 
 def test_an_answer_prints_as_a_table_with_its_sentences(by_sex: Answer) -> None:
@@ -75,7 +85,7 @@ def test_an_answer_prints_as_a_table_with_its_sentences(by_sex: Answer) -> None:
     assert lines[0].split() == ["sex", "n", "n", "±", "income", "income", "±"]
     assert lines[2].split()[:3] == ["f", "1,234", "12"]
     assert lines[4:] == [
-        "± at 95 %. Protects one row.",
+        f"± at 95 %. Protects one row. {display.NO_BAR}",  # the average of 20 rows is lost in noise
         "Cost epsilon 0.5. Spent in all epsilon 0.5; left epsilon 2.5.",
         "Someone who starts at even odds that a person is in the data ends, after this answer, between 37.7 % and "
         "62.3 %.",
@@ -124,17 +134,42 @@ def test_an_answer_without_rows_still_prints(by_sex: Answer) -> None:
     ],
 )
 def test_a_number_and_its_margin_hold_the_interval(interval: Any, value: Any, shown: Any) -> None:
-    found = display.margin(interval, value)
+    found = rounding.margin(interval, value)
     assert found == shown
     assert type(found) is type(shown)
 
 
 def test_the_margin_is_shown_everywhere() -> None:
-    """A value that is not in the middle: 30 in (28, 40) is ±10, not ±6."""
-    answer = made([{"q": 30}], [{"q": (28, 40)}])
+    """A value that is not quite in the middle: 30 in (21, 40) is ±10, not ±9.5."""
+    answer = made([{"q": 30}], [{"q": (21, 40)}])
     assert str(answer).splitlines()[2].split() == ["30", "10"]
     for html in (answer.to_html(), answer._repr_html_()):
         assert [cell.text for cell in read(html).all("td")] == ["30", "10"]
+
+
+def test_a_lopsided_bar_is_told_by_its_ends() -> None:
+    """30 in (28, 40) as ±10 would reach down to 20."""
+    answer = made([{"q": 30, "r": 5}, {"q": 31, "r": 6}], [{"q": (28, 40), "r": (1, 9)}, {"q": (30, 32), "r": (2, 10)}])
+    head, _, first, second, *_ = str(answer).splitlines()
+    shown = [" ".join(line.split()) for line in (head, first, second)]
+    assert shown == ["q q at 95 % r r ±", "30 28 to 40 5 4", "31 30 to 32 6 4"]
+    assert "28 to 40" in as_table(*display.readable(answer, 0.95))
+    assert first.index("28 to 40") == second.index("30 to 32")
+    wider = made([{"q": 30}, {"q": 2}], [{"q": (28, 40)}, {"q": (1, 3)}])
+    ends = [line.rindex("to") for line in str(wider).splitlines()[2:4]]
+    assert ends[1] == ends[0] + 1, "bars stand at the right"
+    for html in (answer.to_html(), answer._repr_html_()):
+        cells = read(html).all("td")
+        assert [cell.text for cell in cells[:4]] == ["30", "28 to 40", "5", "4"]
+        assert cells[1].attributes["class"] == "number"
+
+
+def test_numbers_have_as_many_digits_as_their_bars_leave() -> None:
+    answer = made([{"x": -0.0006, "y": 1234.5678}], [{"x": (-1.2706, 1.2694), "y": (1222.2, 1246.9)}])
+    assert str(answer).splitlines()[2].split() == ["0.0", "1.3", "1,235", "13"]
+    assert [cell.text for cell in read(answer.to_html()).all("td")] == ["0.0", "1.3", "1,235", "13"]
+    assert answer.rows[0]["x"] == -0.0006
+    assert answer.to_dict()["rows"][0]["y"] == 1234.5678
 
 
 def test_lists_are_small_bars() -> None:
@@ -186,7 +221,7 @@ def test_bins_and_points_are_listed_with_their_margins() -> None:
     assert (bins.column, bins.columns, bins.more, bins.rest) == ("h", ["count", "range", "count_", "±"], 0, [])
     assert [list(row.values()) for row in bins.rows[:2]] == [["a", "1", 3, "–"], ["a", "2 to 3", 4, "–"]]
     assert (points.columns, len(points.rows), points.more) == (["count", "up to", "share", "±"], 60, 40)
-    assert list(points.rows[-1].values()) == ["b", "0.9", 0.09, 0.91]
+    assert list(points.rows[-1].values()) == ["b", "0.9", 0.09, "–"]  # its bar holds every share
     assert "… 80 more: --format json, or answer.rows" in str(answer)
     assert "… 40 more" not in answer.to_html()
     assert "… 9,000 more" in made([{"c": long}] * 200, [{"c": None}] * 200).to_html()
@@ -241,7 +276,7 @@ def test_a_notebook_shows_the_table_price_and_notes(by_sex: Answer) -> None:
 def test_a_notebook_shows_the_first_rows_of_many() -> None:
     walked = walk("SELECT visit, COUNT(*) AS n FROM people GROUP BY visit")
     fragment = answered(walked, [(place,) for place in range(1000)])._repr_html_()
-    assert len(read(fragment).all("tr")) == 1 + display.MOST_IN_NOTEBOOK
+    assert len(read(fragment).all("tr")) == 1 + pages.MOST_IN_NOTEBOOK
     assert "The first 100 of 1,000 rows." in fragment
 
 
@@ -258,6 +293,26 @@ def test_a_page_is_one_file_that_fetches_nothing(by_sex: Answer, tmp_path: Any) 
     assert "Plotly" in text
 
 
+def test_the_title_of_a_page_is_its_question(by_sex: Answer) -> None:
+    question = "SELECT sex, COUNT(*) AS n\nFROM people GROUP BY sex"
+    page = read(replace(by_sex, question=question).to_html())
+    assert [title.text for title in page.all("h1")] == ["SELECT sex, COUNT(*) AS n FROM people GROUP BY sex"]
+    long = f"SELECT {', '.join(f'COUNT(*) AS n{place}' for place in range(40))} FROM people"
+    page = read(replace(by_sex, question=long).to_html())
+    (title,) = page.all("h1")
+    assert len(title.text) <= pages.CUT_TITLE
+    assert title.text.endswith(" …")
+    assert [code.text for code in page.all("code")] == [long]
+
+
+def test_a_page_says_what_there_is_not(by_sex: Answer) -> None:
+    _, columns, mechanisms = by_sex._numbers
+    assert pages.NO_ROWS in replace(by_sex, rows=[], _numbers=((), columns, mechanisms)).to_html()
+    mode = answered(walk("SELECT sex, MODE(grade) AS g FROM people GROUP BY sex"), [(1,), (2,)]).to_html()
+    assert "g by sex; a most frequent value has no error bar" in mode
+    assert "noise stays inside" not in mode
+
+
 def test_a_page_that_cannot_be_written_says_so(by_sex: Answer, tmp_path: Any) -> None:
     with pytest.raises(UsageError, match="cannot be written"):
         by_sex.to_html(tmp_path)
@@ -272,7 +327,7 @@ def test_no_name_and_no_key_runs_as_a_script(monkeypatch: pytest.MonkeyPatch) ->
     assert len(page.all("script")) == 4  # plotly.js, page.js and two figures
     fragment = read(answer._repr_html_())
     assert {element.tag for element in fragment.elements} <= {
-        *("caption", "div", "table", "thead", "tbody", "tr", "th", "td", "p", "small", "br"),
+        *("caption", "div", "style", "table", "thead", "tbody", "tr", "th", "td", "p", "br"),
     }
     assert any(EVIL in cell.text for cell in fragment.all("td"))
     # The same check finds a page that forgets to escape.
@@ -288,18 +343,20 @@ def test_text_keys_are_bars(by_sex: Answer) -> None:
     assert by_sex.plot().data[0].type == "bar"
 
 
-def test_whole_numbers_and_dates_are_steps_in_a_band() -> None:
-    walked = walk("SELECT grade, COUNT(*) AS n FROM people GROUP BY grade ORDER BY n DESC")
-    answer = answered(walked, [(10,), (30,), (20,)])
+def test_many_whole_numbers_and_dates_are_steps_in_a_band() -> None:
+    walked = walk("SELECT visit, COUNT(*) AS n FROM people GROUP BY visit ORDER BY n DESC")
+    answer = answered(walked, [(place % 7,) for place in range(1000)])
     lower, upper, line = answer.plot().data
-    assert (list(line.x), list(line.y), line.line.shape) == ([1, 2, 3], [10, 30, 20], "hvh")
-    assert [(low, high) for low, high in zip(lower.y, upper.y, strict=True)] == [row["n"] for row in answer.interval()]
+    assert (list(line.x), line.line.shape) == (list(range(1, 1001)), "hvh")
+    assert list(line.y) == [place % 7 for place in range(1000)]
+    bars_of = {row["visit"]: bar["n"] for row, bar in zip(answer.rows, answer.interval(), strict=True)}
+    assert list(zip(lower.y, upper.y, strict=True)) == [bars_of[visit] for visit in line.x]
     days = walk("SELECT DATE_TRUNC('year', born) AS year, COUNT(*) AS n FROM people GROUP BY DATE_TRUNC('year', born)")
     dated = answered(days, [(place,) for place in range(100)])
     assert list(dated.plot().data[2].x[:2]) == ["1920-01-01", "1921-01-01"]
     assert list(dated.plot().data[2].y[:3]) == [0, 1, 2]
     for texts in (["2026-01-03", "2026-01-01", "today"], ["2026-01-03", "2026-01-01", "2026-13-01"]):
-        mixed = made([{"day": text, "n": 1} for text in texts], [{"n": (0, 5)}] * 3, keys=("day",))
+        mixed = made([{"day": text, "n": 1} for text in texts * 20], [{"n": (0, 5)}] * 60, keys=("day",))
         assert mixed.plot().data[0].type == "bar"
 
 
@@ -372,7 +429,9 @@ def test_what_is_no_number_is_not_drawn(cell: Any) -> None:
     with pytest.raises(UsageError, match='"mode" has nothing to draw'):
         answer.plot("mode")
     assert not picture.is_drawable(answer, "mode")
-    assert len(read(answer.to_html()).all("figure")) == 1
+    page = read(answer.to_html())
+    assert not page.all("figure")
+    assert [cell.text for cell in page.all("dd")][-1] == "3 ± 2"  # a single number is set large
 
 
 def test_labels_are_shown_and_not_read() -> None:

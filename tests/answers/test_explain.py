@@ -29,8 +29,9 @@ def test_every_release_says_what_how_far_and_why() -> None:
         "sum of clamped values around the centre of their bounds (for a)",
         "number of values (for a, m)",
     ]
-    assert [step.sensitivity for step in steps] == [1, 1638400000, 60, 1]
-    assert steps[1].rule == "one row adds at most max(|0|, |1638400000|) = 1638400000 steps of 2^-13 to one group"
+    assert [step.sensitivity for step in steps] == [1, 200_000, 60, 1]
+    assert steps[1].rule == "one row adds at most max(|0|, |200,000|) = 200,000 to one group"
+    assert steps[2].rule == "one row adds at most half of what 0 and 120 are apart = 60 to one group"
     assert sum(step.share for step in steps) == pytest.approx(1)
     assert {step.event["mechanism"] for step in steps} == {"discrete_laplace"}
 
@@ -38,7 +39,7 @@ def test_every_release_says_what_how_far_and_why() -> None:
 def test_a_person_counts_with_all_rows() -> None:
     told = explained(unit=sf.Person("user_id", max_rows=20, max_groups=2))
     assert told.unit == "person (user_id: at most 20 rows in 2 groups)"
-    assert [step.sensitivity for step in told.steps] == [20, 20 * 1638400000, 1200, 20]
+    assert [step.sensitivity for step in told.steps] == [20, 20 * 200_000, 1200, 20]
     assert told.steps[0].rule == "one person adds at most 20 rows, each at most 1"
 
 
@@ -53,6 +54,16 @@ def test_the_expected_error_is_that_of_the_noise(budget: sf.Budget) -> None:
     assert list(told.expected_error) == ["n", "s", "a", "m"]
 
 
+def test_noise_is_told_in_units_of_the_column() -> None:
+    """A sum of incomes up to 200,000 is noisy by hundreds of thousands, not by billions of steps of 2^-13."""
+    told = explained("SELECT SUM(income) AS s FROM people")
+    deviation = told.steps[0].deviation
+    assert deviation == pytest.approx(200_000 / 0.5 * 2**0.5, rel=1e-6)
+    assert "    sensitivity 200,000: one row" in str(told)
+    assert f"standard deviation {deviation:,.6g}" in str(told)
+    assert "steps of" not in str(told)
+
+
 def test_a_most_frequent_value_has_no_error_bar() -> None:
     lines = str(explained("SELECT MODE(sex) AS m, AVG(age) AS a FROM people")).splitlines()
     assert "  m: none" in lines
@@ -61,7 +72,7 @@ def test_a_most_frequent_value_has_no_error_bar() -> None:
 
 def test_a_notebook_shows_the_same_words() -> None:
     told = explained("SELECT COUNT(*) AS n FROM people WHERE age < 30")
-    assert told._repr_html_() == f"<pre>{escape(str(told))}</pre>"
+    assert f"<pre>{escape(str(told))}</pre>" in told._repr_html_()
     assert "age &lt; 30" in told._repr_html_()
 
 

@@ -58,7 +58,7 @@ def test_a_persons_limits_are_told() -> None:
     assert one.startswith("A person counts with at most 1 row;")
     rows, keys = said("SELECT sex, COUNT(*) FROM people GROUP BY sex", PERSON)
     assert rows.startswith("A person counts with at most 20 rows in at most 3 groups;")
-    assert keys == "Rows in which sex is none of the 2 declared are in no group."
+    assert keys == "Not counted: rows whose sex is none of f, m."
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,40 @@ def test_of_people_no_rows_are_cut_off() -> None:
 
 def test_keys_of_whole_numbers_say_their_range() -> None:
     assert said("SELECT COUNT(*) FROM people GROUP BY visit") == (
-        "Rows in which visit is outside 1 to 1000 are in no group.",
+        "Not counted: rows whose visit is outside 1 to 1000.",
+    )
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "MONTH(born)",
+        "QUARTER(born)",
+        "CASE WHEN age < 18 THEN 'young' WHEN age IS NULL THEN 'unknown' ELSE 'grown' END",
+    ],
+)
+def test_keys_that_every_row_has_are_no_note(key: str) -> None:
+    assert said(f"SELECT COUNT(*) FROM people GROUP BY {key}") == ()
+
+
+@pytest.mark.parametrize(
+    ("key", "note"),
+    [
+        ("CASE WHEN age < 18 THEN 'young' END", "Not counted: rows in which the expression of age is none of young."),
+        ("BIN(age, 60)", "Not counted: rows in which the expression of age is outside 0 to 120."),
+        ("YEAR(born)", "Not counted: rows in which the expression of born is outside 1920 to 2019."),
+        ("grade", "Not counted: rows whose grade is none of 1, 2, 3."),
+    ],
+)
+def test_rows_of_no_group_are_told_by_what_they_are_not(key: str, note: str) -> None:
+    assert said(f"SELECT COUNT(*) FROM people GROUP BY {key}") == (note,)
+
+
+def test_many_values_are_counted_and_not_listed() -> None:
+    schema = Schema("people", sf.Row(), {"city": sf.Category([f"c{place}" for place in range(40)])})
+    walked = walk("SELECT COUNT(*) FROM people GROUP BY city", schema=schema)
+    assert notes(walked.certified, walked.draft.columns) == (
+        "Not counted: rows whose city is none of the 40 values that are declared.",
     )
 
 

@@ -28,6 +28,42 @@ def test_a_page_in_one_file(shell: Shell, policy: Path, tmp_path: Path) -> None:
     )
 
 
+def test_a_page_that_stands_still(shell: Shell, policy: Path, tmp_path: Path) -> None:
+    place = tmp_path / "answer.html"
+    assert shell("ask", policy, BY_SEX, "--spend", "0.5", "--static", "--output", place) == (0, "", "")
+    text = place.read_text(encoding="utf-8")
+    reader = read(text)
+    runs_nothing_foreign(reader)
+    fetches_nothing(reader)
+    assert (len(reader.all("figure")), len(reader.all("img")), reader.all("script")) == (2, 2, [])
+    assert len(text) < 250_000
+    assert [title.text for title in reader.all("h1")] == [BY_SEX]
+
+
+@pytest.mark.parametrize(
+    ("command", "missing", "says"),
+    [
+        (("ask", "people.toml", COUNT, "--spend", "0.5", "--static"), None, "no page is written"),
+        (("bounds", "people.toml", "age", "--spend", "1", "--plot", "x.svg", "--static"), None, "no page is written"),
+        (
+            ("ask", "people.toml", COUNT, "--spend", "1", "--format", "html", "--static"),
+            "matplotlib",
+            "needs matplotlib",
+        ),
+    ],
+)
+def test_a_picture_that_cannot_be_drawn_is_refused_before_it_is_paid(
+    shell: Shell, policy: Path, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...], missing: str, says: str
+) -> None:
+    monkeypatch.chdir(policy.parent)
+    if missing:
+        monkeypatch.setitem(__import__("sys").modules, missing, None)
+    code, out, err = shell(*command)
+    assert (code, out) == (2, "")
+    assert says in err
+    assert json.loads(shell("history", policy, "--format", "json")[1]) == []
+
+
 def test_a_page_without_plotly_is_refused_before_it_is_paid(
     shell: Shell, policy: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -98,7 +134,7 @@ def test_the_table_says_what_is_hidden_and_how_many_fit(shell: Shell, policy: Pa
         "income: a value of income below 0 counts as 0, one above 200,000 as 200,000; error bars do not cover what "
         "that changes.",
         "A person counts with at most 2 rows in at most 2 groups; error bars do not cover what is cut off beyond that.",
-        "Rows in which sex is none of the 2 declared are in no group.",
+        "Not counted: rows whose sex is none of m, f.",
     ]
 
 

@@ -117,9 +117,9 @@ def test_an_answer_keeps_the_values_and_shows_them_spelt_out(policy: Path) -> No
         assert "\u3164" not in text
     lines = str(answer).splitlines()
     assert all(any(line.startswith(f"{shown}  ") for line in lines) for shown in HOSTILE.values())
-    drawn = answer.plot().data[0]
-    assert sorted(drawn.x) == sorted(HOSTILE.values())
-    assert all(is_plain(label) for label in drawn.x)
+    figure = answer.plot()
+    assert sorted(figure.data[0].hovertext) == sorted(HOSTILE.values())
+    assert all(is_plain(label) for label in figure.layout.yaxis.ticktext)
 
 
 def test_a_refusal_spells_out_names_of_a_hostile_file(policy: Path) -> None:

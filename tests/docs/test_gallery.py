@@ -2,14 +2,23 @@
 
 import re
 import shlex
-from math import exp, log, pi, sqrt
+from math import erfc, exp, log, pi, sqrt
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 from docs.gallery import IMAGES, PAGE, Part, draw, parts
 
-from sfumato.accounting import compose, deviations, draw_worlds, posterior
+from sfumato.accounting import (
+    compose,
+    deviations,
+    draw_caps,
+    draw_clipping,
+    draw_keys,
+    draw_quantiles,
+    draw_worlds,
+    posterior,
+)
 from sfumato.cli.main import run
 from tests.marks import one_in
 
@@ -66,7 +75,7 @@ def test_the_command_makes_the_same_picture(
 
 def test_no_picture_is_left_over_and_all_are_small() -> None:
     assert sorted(path.name for path in IMAGES.iterdir()) == sorted(part.picture for part in PARTS)
-    assert len(PARTS) == len({part.picture for part in PARTS}) == 10
+    assert len(PARTS) == len({part.picture for part in PARTS}) == 14
     assert all(path.stat().st_size < 100_000 for path in IMAGES.iterdir())
 
 
@@ -123,3 +132,25 @@ def test_the_crossings_of_twenty_doctors() -> None:
     last = noise[20]
     assert f"deviation {last.laplace:.1f}, or Gaussian noise of {last.analytic:.1f}" in page
     assert f"would take {last.classical:.1f}" in page
+
+
+def test_the_numbers_of_what_owners_choose() -> None:
+    page = " ".join(PAGE.read_text(encoding="utf-8").split())
+    (noise, _, both), (best,) = draw_clipping(0.1).panels[0].lines, draw_clipping(0.1).panels[0].marks
+    beyond = {bound: erfc(log(bound / 30_000) / 0.8 / sqrt(2)) / 2 for bound in (best.x, 300_000)}
+    assert f"with a bound of {best.x:,.0f}, which {100 * beyond[best.x]:.1f} % of the people" in page
+    assert f"it is then {100 * best.y:.0f} % off" in page
+    assert f"A bound of {noise.x[-1]:,.0f}, which {100 * beyond[300_000]:.1f} % of them exceed" in page
+    assert f"{both.y[-1] / best.y:.1f} times as wrong" in page
+    (noise, lost, _), (best,) = draw_caps(0.1).panels[0].lines, draw_caps(0.1).panels[0].marks
+    assert f"the noise is ±{noise.y[0]:,.0f} and {lost.y[0]:,.0f} visits are missing" in page
+    assert f"with {noise.x[-1]} it is ±{noise.y[-1]:,.0f}" in page
+    assert f"nearest with {best.x} visits a person: {best.y:,.0f} off" in page
+    one, two, five = (mark.x for mark in draw_keys(0.5, 1e-6).panels[0].marks)
+    assert f"{one} people if everybody holds one value, {two} if up to two, {five} if up to five" in page
+    told = draw_quantiles(0.1).panels[0].takeaway
+    spoken = page.replace("The median is", "the median")
+    said = re.findall(r"the (?:median|90 % quantile) between [^)]*\)", spoken)
+    assert len(said) == 2
+    assert all(one.replace("between ", "").replace(" and ", " to ") in told for one in said)
+    assert page.count("**A common mistake:**") == 10

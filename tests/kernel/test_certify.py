@@ -63,8 +63,12 @@ def test_sensitivity(aggregate: Any, per_row: int) -> None:
     assert by_row.sensitivity.l1 == per_row
     by_person = certify(plan(measure(aggregate), unit=PERSON), schema(PERSON), "epsilon").releases[0]
     assert by_person.sensitivity.l1 == 20 * per_row
-    assert str(per_row) in by_row.sensitivity.rule
+    step = aggregate.lattice.step if isinstance(aggregate, Sum | CentredSum) else 1
+    assert by_row.sensitivity.rule.endswith(f"{float(per_row * step):,.6g} to one group")  # in units of the column
     assert "20 rows" in by_person.sensitivity.rule
+    alone = replace(PERSON, max_rows=1, max_groups=1)
+    one = certify(plan(measure(aggregate), unit=alone), schema(alone), "epsilon")
+    assert "at most 1 row, each" in one.releases[0].sensitivity.rule
 
 
 @pytest.mark.parametrize("lower", range(-6, 7))

@@ -61,7 +61,7 @@ def test_a_card_says_what_people_should_know(fitted: dict[str, Any], name: str, 
     assert (tmp_path / "card.html").read_text(encoding="utf-8") == page
     assert page.count("<figure>") >= 1
     assert "What was protected" in page
-    assert model.card_._repr_html_().startswith("<div>")
+    assert model.card_._repr_html_().startswith('<div class="sfumato">')
     assert model.plot().data
     assert not re.search(r"(?<!\d)2,?417(?!\d)", text), "the number of rows is nowhere"
 

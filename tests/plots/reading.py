@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from html.parser import HTMLParser
 
-VOID = {"meta", "br", "img", "input", "link"}
+VOID = {"meta", "br", "img", "input", "link", "source"}
+PICTURE = "data:image/svg+xml;base64,"
 
 
 @dataclass
@@ -48,13 +49,20 @@ def read(page: str) -> Reader:
 def runs_nothing_foreign(reader: Reader) -> None:
     """No tag but ours, no attribute that runs or fetches anything."""
     known = "html head meta title style body main h1 h2 p nav ol li a section figure figcaption div dl dt dd script"
-    known += " noscript details summary table caption thead tbody tr th td pre code footer"
+    known += " picture source img noscript details summary table caption thead tbody tr th td pre code footer"
     assert {element.tag for element in reader.elements} <= set(known.split())
     for element in reader.elements:
-        allowed = {"a": {"href"}, "meta": {"charset", "name", "content", "http-equiv"}, "script": {"type"}}
+        allowed = {
+            "a": {"href"},
+            "img": {"alt", "src"},
+            "meta": {"charset", "name", "content", "http-equiv"},
+            "script": {"type"},
+            "source": {"media", "srcset"},
+        }
         common = {"class", "id", "lang", "style", "aria-label"}
         assert set(element.attributes) <= allowed.get(element.tag, set()) | common, element
         assert (element.attributes.get("href") or "#").startswith("#")
+        assert all((element.attributes.get(name) or PICTURE).startswith(PICTURE) for name in ("src", "srcset"))
     for style in reader.all("style"):
         assert "url(" not in style.text
         assert "@import" not in style.text

@@ -8,7 +8,7 @@ import pytest
 
 from sfumato.errors import MissingExtra, UsageError
 from sfumato.plots import maps
-from sfumato.plots.maps import METRES_A_DEGREE, Dots, Heat, Map, interactive, scale_bar
+from sfumato.plots.maps import METRES_A_DEGREE, Dots, Heat, Map, interactive, root_marks, scale_bar
 
 POINTS = Map(
     "Cafés for $5 & <b>", "so <it> is", [Dots("a <i>", [39.9, 40.0], [116.3, 116.5]), Dots("b", [39.95], [116.4])]
@@ -33,6 +33,18 @@ def test_degrees_keep_their_proportion() -> None:
     assert drawn.layout.yaxis.scaleratio == pytest.approx(1 / cos(radians(39.5)))
     assert drawn.layout.xaxis.range == (116.0, 117.0)
     assert list(drawn.data[0].y) == [39.25, 39.75]
+
+
+def test_colours_follow_the_root_of_a_count_and_are_told_as_counts() -> None:
+    """On an even scale a city of 10,000 leaves a village of 100 as white as nobody: here it is a tenth as dark."""
+    drawn = interactive(Map("m", "t", heat=Heat("points", [[0, 100], [-30, 10_000]], (0, 0, 1, 1)))).data[0]
+    assert [list(row) for row in drawn.z] == [[0, 10], [0, 100]]
+    assert [list(row) for row in drawn.customdata] == [[0, 100], [-30, 10_000]]
+    assert (list(drawn.colorbar.tickvals), list(drawn.colorbar.ticktext)) == (
+        [0.0, 24.49489742783178, 44.721359549995796, 70.71067811865476, 100.0],
+        ["0", "600", "2,000", "5,000", "10,000"],
+    )
+    assert root_marks(0) == [0.0]
 
 
 @pytest.mark.parametrize("drawn", [POINTS, HEAT])

@@ -12,7 +12,8 @@ from sfumato.errors import MissingExtra, UsageError
 from sfumato.plots import style
 from sfumato.plots.bars import bars, shares
 from sfumato.plots.compare import against_truth, estimates
-from sfumato.plots.page import Code, Facts, Figure, Section, Table, page, write_page
+from sfumato.plots.fragment import text_fragment
+from sfumato.plots.page import Code, Facts, Figure, Section, Table, asset, page, write_page
 from tests.plots.reading import fetches_nothing, read, runs_nothing_foreign
 
 HOSTILE = [
@@ -119,6 +120,42 @@ def test_numbers_in_tables_are_written_for_people_and_stand_right() -> None:
     cells = reader.all("td")
     assert [cell.text for cell in cells[:6]] == ["69901", "1,234", "0.50", "$1,000", "12.5 %", "yes"]
     assert [cell.attributes.get("class") for cell in cells[6:]] == [None, *["number"] * 4, None]
+
+
+def test_ranges_and_dashes_stand_right_like_numbers() -> None:
+    rows = [["27 to 30", "–", "≥ 2.50", "1 to 2"], ["-1.5 to 1,234", "–", "≤ -3", "north to south"]]
+    cells = read(page("Table", [Section("t", [Table(list("abcd"), rows)])])).all("td")
+    assert [cell.attributes.get("class") for cell in cells[:4]] == [*["number"] * 3, None]
+
+
+def test_nothing_makes_a_page_wider_than_its_window() -> None:
+    """Tables are as wide as the page and scroll by themselves; long lines of code break; pictures shrink."""
+    css = asset("page.css")
+    rules = dict(re.findall(r"^([^\s@/{][^{]*?) \{ (.*?) \}$", css, re.MULTILINE))
+    assert "max-width: min(calc(100vw - 3rem)" in rules[".table"]
+    assert "overflow-x: auto" in rules[".table"]
+    for code in ("pre", "h1.code"):
+        assert "overflow-wrap: anywhere" in rules[code]
+    assert "white-space: pre-wrap" in rules["pre"]
+    assert "width: 100%" in rules["picture img"]
+    assert "white-space: nowrap" not in rules["th"]
+
+
+def test_a_question_is_a_title_in_its_own_letters() -> None:
+    question = "SELECT sex, COUNT(*) AS n FROM people WHERE age < 30"
+    reader = read(page(question, [Section("s", ["x"])], code_title=True))
+    (title,) = reader.all("h1")
+    assert (title.text, title.attributes) == (question, {"class": "code"})
+    assert [title.text for title in reader.all("title")] == [question]
+
+
+def test_a_fragment_brings_its_style_and_touches_no_other() -> None:
+    reader = read(text_fragment("a < b\n" + "<script>alert(1)</script>"))
+    assert [element.tag for element in reader.elements] == ["div", "style", "pre"]
+    assert reader.all("pre")[0].text == "a < b\n<script>alert(1)</script>"
+    rules = [line for line in reader.all("style")[0].text.splitlines() if line]
+    assert rules
+    assert all(selector.strip().startswith(".sfumato") for line in rules for selector in line.split("{")[0].split(","))
 
 
 def test_the_same_page_is_the_same_text(tmp_path: Path) -> None:

@@ -154,6 +154,8 @@ def test_what_the_private_engine_does_not_open_is_refused_with_the_cure(
     [
         ("none.csv", None, "there is no file"),
         ("a.xlsx", b"PK", "is of no kind that is read here"),
+        ("a.xlsx", b"PK", "This is a spreadsheet: save the sheet that holds the table as CSV"),
+        ("a.ods", b"PK", "This is a spreadsheet"),
         ("a.csv.zip", b"PK", "is of no kind that is read here"),
         ("a.csv", b"\xff\xfea\n1\n", "it is not valid UTF-8"),
         ("a.csv", b"a,a\n1,2\n", "two columns have the same name"),

@@ -16,8 +16,11 @@ PERSONS = each(
     "код пациента|КОД_КЛИЕНТА|№ пациента|номер пациента|mã bệnh nhân|Mã khách hàng|ma_sinh_vien|患者编号|学号|员工编号|"
     "用户ID"
 )
-DOCUMENTS = each("ИНН|СНИЛС|паспорт|SSN|passport|national_id|social security number|身份证号|护照号|CCCD")
-OTHERS = each("transaction_id|InvoiceNo|visitId|store_id|номер заказа|mã giao dịch|订单号|orderid")
+DOCUMENTS = each(
+    "ИНН|СНИЛС|паспорт|SSN|passport|national_id|social security number|NHSNumber|nhs_no|"
+    "medicare_number|身份证号|护照号|CCCD"
+)
+OTHERS = each("transaction_id|InvoiceNo|visitId|case_no|CaseId|store_id|номер заказа|mã giao dịch|订单号|orderid")
 NONE = each(
     "bid|paid|valid|hybrid|grid|zip_code|postal code|patient_zip_code|patient_age|mã bưu chính|member|country_code|"
     "customer_phone_number|account_balance|индекс|年龄||1|___|key|code"

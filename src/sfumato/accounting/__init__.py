@@ -5,6 +5,7 @@ Everything here is arithmetic before or after the fact; no data, no noise, no le
 
 from sfumato.accounting.belief import highest_rate, membership_advantage, posterior
 from sfumato.accounting.bounds import Bounds, compose, delta, epsilon
+from sfumato.accounting.choices import draw_caps, draw_clipping, draw_keys, draw_quantiles
 from sfumato.accounting.events import Event, event
 from sfumato.accounting.figures import draw_belief, draw_composition, draw_deviations
 from sfumato.accounting.filters import ApproximateFilter, PureFilter, ZcdpFilter
@@ -25,8 +26,12 @@ __all__ = [
     "delta",
     "deviations",
     "draw_belief",
+    "draw_caps",
+    "draw_clipping",
     "draw_composition",
     "draw_deviations",
+    "draw_keys",
+    "draw_quantiles",
     "draw_worlds",
     "epsilon",
     "error_of",

@@ -111,13 +111,13 @@ class Risk:
             "growing": [found.to_dict() for found in self.growing],
         }
 
-    def page(self, title: str = "How exposed are the people in this table?") -> str:
-        """One HTML page with plots that works offline."""
-        return risk_page(title, self.to_dict())
+    def page(self, title: str = "How exposed are the people in this table?", *, static: bool = False) -> str:
+        """One HTML page with plots that works offline; `static` ones stand still, and make it small."""
+        return risk_page(title, self.to_dict(), static=static)
 
-    def save(self, path: str | Path) -> None:
+    def save(self, path: str | Path, *, static: bool = False) -> None:
         """Write the page."""
-        write_page(Path(path), self.page())
+        write_page(Path(path), self.page(static=static))
 
 
 def risk(

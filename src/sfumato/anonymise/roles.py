@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.anonymise.columns import plain
+from sfumato.anonymise.health_words import health_word
 from sfumato.anonymise.tables import named, one_or_more, read_table
 from sfumato.anonymise.wordings import listed_twice, no_quasi, role_unknown, speaks_of, two_roles
 from sfumato.schema.column_names import naming, words_of
@@ -24,9 +25,8 @@ _WORDS = {
         "citizenship date year admission visit hours location lat lon latitude longitude"
     ),
     "sensitive": (
-        "disease diagnosis condition illness symptom treatment medication drug therapy hiv test result salary income "
-        "wage pay wealth debt credit loan balance cost charge crime conviction offence religion politics party vote "
-        "orientation pregnancy abortion genetic dna mental grade score"
+        "test result salary income wage pay wealth debt credit loan balance cost charge crime conviction offence "
+        "religion politics party vote orientation grade score"
     ),
 }
 WORDS = {role: words.split() for role, words in _WORDS.items()}
@@ -79,6 +79,8 @@ def _suggested(table: pa.Table, name: str, given: str | None) -> Suggestion:
 def _guess(name: str, kind: pa.DataType, filled: int, distinct: int, share: float) -> tuple[str, str]:
     if (said := naming(name)) is not None:
         return "identifier", speaks_of(said)
+    if (said := health_word(name)) is not None:
+        return "sensitive", speaks_of(said)
     words = words_of(name)
     for role in ("sensitive", "quasi-identifier"):
         for word in words:

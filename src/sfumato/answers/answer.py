@@ -8,12 +8,13 @@ from typing import Any
 
 from sfumato.answers.clipped import Clipped
 from sfumato.answers.columns import CONFIDENCE, Intervals, Noises, interval_of, value_of
-from sfumato.answers.display import as_fragment, as_page, as_text, beside, ends
+from sfumato.answers.display import as_text, beside, ends
 from sfumato.answers.formulas import Formulas
 from sfumato.answers.found_bounds import found_bounds
 from sfumato.answers.found_ends import found_ends
 from sfumato.answers.notes import notes, price_in_words, protects
 from sfumato.answers.offers import offer_notes
+from sfumato.answers.pages import as_fragment, as_page
 from sfumato.answers.picture import picture
 from sfumato.answers.repeat import Repeat
 from sfumato.answers.wordings import no_script
@@ -27,7 +28,7 @@ from sfumato.plan.nodes import ListedKey, OpenKey, RangeKey
 from sfumato.plan.sources import derive
 from sfumato.plots.page import write_page
 from sfumato.query.ordering import After
-from sfumato.query.rewrite import Clipping, KeyColumn, OutputColumn, QuantileColumn
+from sfumato.query.rewrite import Clipping, KeyColumn, OutputColumn
 from sfumato.schema.columns import Int
 from sfumato.visible import visible
 
@@ -126,12 +127,6 @@ class Answer:
         keys = {column.name for column in self._numbers[1] if isinstance(column, KeyColumn)}
         return [name for name in self.columns if name not in keys]
 
-    @property
-    def _quantiles(self) -> list[QuantileColumn]:
-        """The columns that hold a quantile."""
-        found = [column for column in self._numbers[1] if isinstance(column, QuantileColumn)]
-        return [column for column in found if column.name in self.columns]
-
     def interval(self, confidence: float = CONFIDENCE) -> list[dict[str, Any]]:
         """For every row and every aggregate (low, high): the noise stays inside with this probability.
 
@@ -207,13 +202,17 @@ class Answer:
     def plot(self, column: str | None = None) -> Any:
         """A Plotly figure of one aggregate (the first by default), with 95 % error bars.
 
-        Groups are bars; along whole numbers or dates they are steps; a HISTOGRAM or a CDF is drawn as what it is.
+        Groups are bars, or dots where a bar from 0 would say nothing; more than 31 whole numbers or dates are steps;
+        a HISTOGRAM or a CDF is drawn as what it is.
         """
         return picture(self, column, CONFIDENCE)
 
-    def to_html(self, path: str | Path | None = None, *, confidence: float = CONFIDENCE) -> str:
-        """One page that works without a network: plots, numbers, price, notes; written to `path` if there is one."""
-        text = as_page(self, confidence)
+    def to_html(self, path: str | Path | None = None, *, confidence: float = CONFIDENCE, static: bool = False) -> str:
+        """One page that works without a network: plots, numbers, price, notes; written to `path` if there is one.
+
+        `static`: with plots that stand still, drawn by Matplotlib; the page is small and runs no script.
+        """
+        text = as_page(self, confidence, static=static)
         if path is not None:
             write_page(Path(path), text)
         return text

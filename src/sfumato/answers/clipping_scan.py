@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sfumato.answers.wordings import no_numbers, no_upper_end
 from sfumato.ledger.terms import Amount
 from sfumato.plots.charts import Band, Chart, Line, Mark, Panel, interactive
+from sfumato.plots.fragment import fragment
 from sfumato.plots.page import Table, escaped, table
 from sfumato.query.sql_calls import MOST_BINS
 from sfumato.schema.columns import Declared, Float, Int
@@ -88,7 +89,7 @@ class Scan:
         ]
         lines = [self.says(), "± at 95 %; values below 0 count as 0.", self.price()]
         shown = table(Table(["bound", "sum", "±"], rows))
-        return f"<div>{shown}<p><small>{'<br>'.join(map(escaped, lines))}</small></p></div>"
+        return fragment(f"{shown}<p>{'<br>'.join(map(escaped, lines))}</p>")
 
     def thinned(self) -> Sequence[Point]:
         """A few points, evenly spread."""

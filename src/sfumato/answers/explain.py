@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from html import escape
 from typing import Any
 
 from sfumato.answers.clipped import Clipped
@@ -10,6 +9,7 @@ from sfumato.answers.columns import CONFIDENCE
 from sfumato.answers.formulas import expected_errors
 from sfumato.answers.notes import notes, price_in_words, protects
 from sfumato.answers.offers import cheaper
+from sfumato.errors import so_many
 from sfumato.kernel.certify import Certified
 from sfumato.kernel.mechanisms.additive import Additive
 from sfumato.kernel.mechanisms.keys import KeySelection
@@ -36,6 +36,7 @@ from sfumato.plan.nodes import (
     Sum,
     UnboundedSum,
 )
+from sfumato.plots.fragment import text_fragment
 from sfumato.query.ordering import After
 from sfumato.query.rewrite import (
     Clipping,
@@ -53,10 +54,10 @@ SHOWN = Fraction(1, 2), Fraction(95, 100)
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One release: what is measured, how far one unit can move it and why, with which noise."""
+    """One release: what is measured, how far one unit can move it and why, with which noise; in units of its column."""
 
     measures: str
-    sensitivity: int
+    sensitivity: float
     rule: str
     event: dict[str, str]
     deviation: float | None
@@ -122,14 +123,14 @@ class Explanation:
         lines += [f"Groups:   {self.keys or many}", "Releases:"]
         for step in self.steps:
             lines += [f"  {step.measures}: {100 * step.share:.0f} % of the spend"]
-            lines += [f"    sensitivity {step.sensitivity}: {step.rule}"]
+            lines += [f"    sensitivity {step.sensitivity:,.6g}: {step.rule}"]
             mechanism = step.event["mechanism"].replace("_", " ")
             if step.event["mechanism"] == "bounded_sum":
                 lines += ["    noise in proportion to the larger of the bounds found"]
             elif step.deviation is None:
                 lines += [f"    chosen privately: {mechanism}"]
             else:
-                lines += [f"    {mechanism} noise, standard deviation {step.deviation:.6g}"]
+                lines += [f"    {mechanism} noise, standard deviation {step.deviation:,.6g}"]
         lines += [f"Error bars ({100 * CONFIDENCE:.0f} %):"]
         for name, error in self.expected_error.items():
             unknown = "none" if name in self.without_error else "depends on the answer"
@@ -143,7 +144,7 @@ class Explanation:
         return visible_lines("\n".join(lines))
 
     def _repr_html_(self) -> str:
-        return f"<pre>{escape(str(self))}</pre>"
+        return text_fragment(str(self))
 
 
 def explain(
@@ -167,10 +168,10 @@ def explain(
             *(
                 Step(
                     _words(measure, position, columns),
-                    release.sensitivity.l1,
+                    _in_units(release.sensitivity.l1, measure),
                     release.sensitivity.rule,
                     release.mechanism.event(),
-                    _deviation(release.mechanism),
+                    _deviation(release.mechanism, measure),
                     float(measure.share / certified.cost.amount),
                 )
                 for position, (measure, release) in enumerate(zip(plan.measures, certified.releases, strict=True))
@@ -213,8 +214,22 @@ def _finding(certified: Certified) -> list[Step]:
     return [Step("which groups are shown", 1, rule, selection.event(), deviation(selection.law) / scale, share)]
 
 
-def _deviation(mechanism: Mechanism) -> float | None:
-    return deviation(mechanism.law) if isinstance(mechanism, Additive | KeySelection) else None
+def _deviation(mechanism: Mechanism, measure: Measure) -> float | None:
+    return deviation(mechanism.law) * _step(measure) if isinstance(mechanism, Additive | KeySelection) else None
+
+
+def _in_units(steps: int, measure: Measure) -> float:
+    value = steps * Fraction(_step(measure))
+    return int(value) if value.denominator == 1 else float(value)
+
+
+def _step(measure: Measure) -> float:
+    """What the noise is added in, in units of the column."""
+    match measure.aggregate:
+        case Sum(lattice=lattice) | CentredSum(lattice=lattice) | CellSum(lattice=lattice):
+            return float(lattice.step)
+        case _:
+            return 1.0
 
 
 def _words(measure: Measure, position: int, columns: tuple[OutputColumn, ...]) -> str:
@@ -252,13 +267,13 @@ def _words(measure: Measure, position: int, columns: tuple[OutputColumn, ...]) -
         case CountCut():
             what = "number of people of whom something is cut off"
         case Histogram(cells=cells):
-            what = f"number of rows in each of {cells.size} cells"
+            what = f"number of rows in each of {so_many(cells.size, 'cell')}"
         case CellSum(cells=cells):
-            what = f"sum of clamped values in each of {cells.size} cells"
+            what = f"sum of clamped values in each of {so_many(cells.size, 'cell')}"
         case Choose(tables=tables, questions=questions):
             what = f"one of {len(questions)} questions, chosen by their answers in {len(tables)} tables"
         case Cumulative(cells=cells):
-            what = f"running totals of {cells.size} cells"
+            what = f"running totals of {so_many(cells.size, 'cell')}"
         case Quantiles(cells=cells, levels=levels):
             what = f"{len(levels)} of the ranks on a line of {cells.size} cells, with error bars"
         case MostFrequent(cells=cells):

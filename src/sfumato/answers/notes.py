@@ -1,7 +1,6 @@
 """What error bars do not cover, and what a price means. Every sentence follows from the plan; no data is near."""
 
 from collections.abc import Iterator
-from dataclasses import fields
 from fractions import Fraction
 from math import ceil, floor
 
@@ -11,8 +10,8 @@ from sfumato.errors import so_many
 from sfumato.kernel.certify import Certified
 from sfumato.kernel.mechanisms.keys import KeySelection
 from sfumato.ledger.terms import Amount
-from sfumato.plan.expressions import Call, Case, Column, Expression, Number
-from sfumato.plan.nodes import CountPeople, ListedKey, Plan, RangeKey
+from sfumato.plan.expressions import Call, Case, Column, Expression, Number, String
+from sfumato.plan.nodes import CountPeople, Key, ListedKey, OpenKey, Plan, RangeKey
 from sfumato.plan.sources import Lookup, OnUnit, PerUnit, Rows, Source, one_row_each, unit_of
 from sfumato.plan.walk import columns_in
 from sfumato.query.clipping import Bounded, clamped_to
@@ -20,7 +19,9 @@ from sfumato.query.rewrite import Clipping, MeanColumn, ModeColumn, OutputColumn
 from sfumato.schema.unit import Person, UpTo
 
 EVEN = Fraction(1, 2)
-PARTS_OF_DATES = ("QUARTER", "MONTH", "WEEK", "DAY", "DAYOFWEEK", "ISODOW", "DAYOFYEAR")  # of every date within bounds
+MOST_NAMED = 6  # values in a note
+# Of every date within bounds, and how many of them there are.
+PARTS_OF_DATES = {"QUARTER": 4, "MONTH": 12, "WEEK": 53, "DAY": 31, "DAYOFWEEK": 7, "ISODOW": 7, "DAYOFYEAR": 366}
 
 
 def notes(certified: Certified, columns: tuple[OutputColumn, ...], clipping: Clipping | None = None) -> tuple[str, ...]:
@@ -60,15 +61,37 @@ def notes(certified: Certified, columns: tuple[OutputColumn, ...], clipping: Cli
         if isinstance(column, ModeColumn)
     ]
     said += _capped(plan, clipping)
-    for key in plan.keys:
-        name = named(getattr(key, fields(key)[0].name))
-        if isinstance(key, ListedKey):
-            said.append(f"Rows in which {name} is none of the {key.size:,} declared are in no group.")
-        elif isinstance(key, RangeKey):
-            said.append(f"Rows in which {name} is outside {key.values[0]} to {key.values[-1]} are in no group.")
+    said += [note for key in plan.keys if (note := _outside(key))]
     if certified.selection is not None:
         said.append(_discovered(certified.selection))
     return tuple(said)
+
+
+def _outside(key: Key | OpenKey) -> str:
+    """Which rows are in no group."""
+    match key:
+        case ListedKey(expression=value, values=values) if not _always_given(value):
+            few = len(values) <= MOST_NAMED
+            listed = ", ".join(map(str, values)) if few else f"the {len(values):,} values that are declared"
+            return f"Not counted: rows {_whose(value)} is none of {listed}."
+        case RangeKey(expression=Call(name=name), values=values) if len(values) == PARTS_OF_DATES.get(name):
+            return ""  # every date has one of them
+        case RangeKey(expression=value, values=values):
+            return f"Not counted: rows {_whose(value)} is outside {values[0]} to {values[-1]}."
+        case _:
+            return ""
+
+
+def _whose(value: Expression) -> str:
+    return f"{'whose' if isinstance(value, Column) else 'in which'} {named(value)}"
+
+
+def _always_given(value: Expression) -> bool:
+    """Whether no row is without one of its values: a CASE of constants with an ELSE."""
+    if isinstance(value, Case):
+        given = [then for _, then in value.branches]
+        return value.otherwise is not None and all(map(_always_given, (*given, value.otherwise)))
+    return isinstance(value, Number | String)
 
 
 def _always_within(value: Expression) -> bool:

@@ -1,20 +1,31 @@
-"""Which picture an answer gets: bars, steps along an ordered key, a histogram or a cumulative share."""
+"""Which picture an answer gets: bars or dots, steps along an ordered key, a histogram or a cumulative share."""
 
 import re
+from collections.abc import Mapping, Sequence
 from datetime import date
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from sfumato.answers.notes import named
+from sfumato.answers.rounding import heights, is_number
+from sfumato.answers.whole_range import says_nothing
 from sfumato.answers.wordings import keys_not_drawable, not_drawable, not_measured
-from sfumato.plots.bars import bars
+from sfumato.plots.bars import bars, dots
 from sfumato.plots.steps import cumulative, histogram, steps
-from sfumato.query.rewrite import CdfColumn, FoundBinsColumn, HistogramColumn
+from sfumato.query.rewrite import (
+    CdfColumn,
+    CountColumn,
+    FoundBinsColumn,
+    FoundSumColumn,
+    HistogramColumn,
+    OutputColumn,
+    SumColumn,
+)
 
 if TYPE_CHECKING:
     from sfumato.answers.answer import Answer
 
-FEWEST_STEPS = 3
+MOST_BARS = 31  # with more whole numbers or dates an answer is a line of steps
 NOTHING: tuple[object, ...] = (None, [])  # where no bounds were found
 DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
@@ -22,7 +33,7 @@ DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 def is_drawable(answer: "Answer", column: str) -> bool:
     """Whether there is something in a row, and a number or a list wherever there is something."""
     cells = [row[column] for row in answer.rows if row[column] not in NOTHING]
-    return bool(cells) and (all(_is_list(cell) for cell in cells) or all(_is_number(cell) for cell in cells))
+    return bool(cells) and (all(_is_list(cell) for cell in cells) or all(is_number(cell) for cell in cells))
 
 
 def picture(answer: "Answer", column: str | None, confidence: float) -> Any:
@@ -35,8 +46,9 @@ def picture(answer: "Answer", column: str | None, confidence: float) -> Any:
     if not is_drawable(answer, chosen):
         raise not_drawable(chosen)
     keys = [name for name in answer.columns if name not in answer.measured]
-    known_at = [place for place, row in enumerate(answer.rows) if row[chosen] not in NOTHING]
-    rows, bars_of = [answer.rows[place] for place in known_at], answer.interval(confidence)
+    bars_of = answer.interval(confidence)
+    known_at = _drawn(answer, chosen, bars_of)
+    rows = [answer.rows[place] for place in known_at]
     cells = [row[chosen] for row in rows]
     intervals: list[Any] = [bars_of[place][chosen] for place in known_at]
     labels = [", ".join(str(row[key]) for key in keys) or chosen for row in rows]
@@ -58,20 +70,31 @@ def picture(answer: "Answer", column: str | None, confidence: float) -> Any:
             title=chosen,
             along=keys[0],
         )
-    return bars(labels, cells, known, title=chosen)
+    # A bar is as long as what it counts; where nothing is counted, a line from 0 would say nothing.
+    draw_groups = bars if isinstance(column_of(answer, chosen), CountColumn | SumColumn | FoundSumColumn) else dots
+    return draw_groups(labels, cells, known, title=chosen)
+
+
+def left_out(answer: "Answer", column: str, confidence: float) -> int:
+    """Of how many groups the plot of a column shows nothing, though they have a number."""
+    there = sum(row[column] not in NOTHING for row in answer.rows)
+    return there - len(_drawn(answer, column, answer.interval(confidence)))
+
+
+def _drawn(answer: "Answer", name: str, bars_of: Sequence[Mapping[str, Any]]) -> list[int]:
+    """Groups with a number; those whose bar says nothing would hide all others, unless there are no others."""
+    column = column_of(answer, name)
+    known = [place for place, row in enumerate(answer.rows) if row[name] not in NOTHING]
+    return [place for place in known if not says_nothing(column, bars_of[place][name])] or known
 
 
 def _is_list(cell: Any) -> bool:
     return isinstance(cell, list) and bool(cell)
 
 
-def _is_number(cell: Any) -> bool:
-    return isinstance(cell, int | float) and not isinstance(cell, bool)
-
-
 def _is_ordered(keys: list[Any]) -> bool:
-    """Whole numbers or dates, enough of them to make a line; the keys of an answer hold a date as 2024-01-31."""
-    return len(keys) >= FEWEST_STEPS and ({type(key) for key in keys} == {int} or all(_is_date(key) for key in keys))
+    """Whole numbers or dates, too many for bars; the keys of an answer hold a date as 2024-01-31."""
+    return len(keys) > MOST_BARS and ({type(key) for key in keys} == {int} or all(_is_date(key) for key in keys))
 
 
 def _is_date(key: Any) -> bool:
@@ -84,17 +107,17 @@ def _is_date(key: Any) -> bool:
     return True
 
 
+def column_of(answer: "Answer", name: str) -> OutputColumn | None:
+    """What a column of an answer is made of; None of one that is computed from others."""
+    return next((column for column in answer._numbers[1] if column.name == name), None)
+
+
 def _along(answer: "Answer", name: str) -> str:
     """What the bins or points of a column are of."""
-    column = next(column for column in answer._numbers[1] if column.name == name)
+    column = column_of(answer, name)
     if isinstance(column, FoundBinsColumn):
         return named(column.ends.cells.value)
     return named(column.cells.value) if isinstance(column, HistogramColumn | CdfColumn) else ""
-
-
-def heights(cell: list[dict[str, Any]]) -> list[float]:
-    """The counts of bins, or the shares at points."""
-    return [part["count"] if "count" in part else part["share"] for part in cell]
 
 
 def _known(value: float, interval: Any) -> tuple[float, float]:

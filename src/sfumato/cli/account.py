@@ -11,7 +11,7 @@ from sfumato import accounting
 from sfumato.accounting.wordings import times_before_mechanism, times_not_whole
 from sfumato.cli.format import Format, Usual
 from sfumato.cli.output import as_csv, as_json, as_table, number, working, write
-from sfumato.cli.writable import ToFile, ready
+from sfumato.cli.writable import Static, ToFile, ready
 
 ARGUMENTS = "sfumato.arguments"
 
@@ -47,6 +47,7 @@ def account(
     ] = None,
     delta: Annotated[str, typer.Option(help="The delta of the whole.")] = "1e-5",
     plot: Annotated[Path | None, typer.Option(help="Draw the bounds into this .html, .png or .svg file.")] = None,
+    static: Static = False,
     unproved: Annotated[
         bool, typer.Option("--unproved", help="In the plot, let the simplified formula go on where it is not proved.")
     ] = False,
@@ -57,7 +58,7 @@ def account(
 
     sfumato account --laplace 0.1 --times 100 --gaussian 5 --times 20 --delta 1e-5
     """
-    ready(output, plot=plot)
+    ready(output, plot=plot, static=static)
     given = {
         "--laplace": laplace,
         "--geometric": geometric,
@@ -74,7 +75,7 @@ def account(
     with working("Adding up …"):
         bounds = accounting.compose(events, chance)
         if plot is not None:
-            accounting.draw_composition(events, chance, unproved=unproved).save(plot)
+            accounting.draw_composition(events, chance, unproved=unproved).save(plot, static=static)
     write(_rendered(bounds, format), output)
 
 

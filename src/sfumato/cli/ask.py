@@ -12,8 +12,7 @@ from sfumato.answers.display import MOST_LISTED, beside, ends, listed, long, rea
 from sfumato.cli.format import Format, WithPage
 from sfumato.cli.output import as_csv, as_json, as_table, working, write
 from sfumato.cli.spending import Clipped, MaxGroups, MaxRows, MaxRowsPerGroup, settled
-from sfumato.cli.writable import ToFile, ready
-from sfumato.plots.style import plotly
+from sfumato.cli.writable import Static, ToFile, page_ready, ready
 from sfumato.protected import open_policy
 from sfumato.query.capping import CapsGiven
 from sfumato.session import DEFAULT_ANALYST
@@ -44,27 +43,27 @@ def ask(
         Format.table
     ),
     output: ToFile = None,
+    static: Static = False,
     script: Annotated[Path | None, typer.Option(help="Also write the Python that repeats the question.")] = None,
 ) -> None:
     """Ask a question, pay for it, get an answer with error bars."""
     check_confidence(confidence)
     caps = CapsGiven(max_rows=max_rows, max_groups=max_groups, max_rows_per_group=max_rows_per_group, clipped=clipped)
     ready(output, script)
-    if format is Format.html:
-        plotly()  # what is missing is said before anything is paid
+    page_ready(wanted=format is Format.html, static=static)
     with working("Asking …"), open_policy(policy, analyst=analyst) as session:
         amount, chosen = settled(
             session, question, spend=spend, error=error, column=column, delta=delta, confidence=confidence, caps=caps
         )
         answer = session.ask(question, spend=amount, fresh=fresh, request=request, **caps)
-        write(_rendered(answer, confidence, format, chosen), output)
+        write(_rendered(answer, confidence, format, chosen, static=static), output)
         if format is Format.csv:  # the file holds rows alone; what they do not say goes beside it
             sys.stderr.write(chosen + "".join(f"{note}\n" for note in answer.notes))
         if script is not None:
             write(answer.script(), script)
 
 
-def _rendered(answer: Answer, confidence: float, format: WithPage, chosen: str) -> str:
+def _rendered(answer: Answer, confidence: float, format: WithPage, chosen: str, *, static: bool = False) -> str:
     match format:
         case Format.json:
             return as_json(answer.to_dict(confidence))
@@ -72,7 +71,7 @@ def _rendered(answer: Answer, confidence: float, format: WithPage, chosen: str) 
             columns, rows = long(answer, *beside(answer, {"low": ends(0), "high": ends(1)}, confidence))
             return as_csv(columns, [{name: _flat(cell) for name, cell in row.items()} for row in rows])
         case Format.html:
-            return answer.to_html(confidence=confidence)
+            return answer.to_html(confidence=confidence, static=static)
         case Format.table:
             bins = [
                 as_table(part.columns, part.rows, title=part.column, footer="\n".join(part.rest))

@@ -8,7 +8,7 @@ import typer
 from sfumato.answers.clipping_scan import Scan
 from sfumato.cli.format import Format, Usual
 from sfumato.cli.output import as_csv, as_json, as_table, number, working, write
-from sfumato.cli.writable import ToFile, ready
+from sfumato.cli.writable import Static, ToFile, ready
 from sfumato.protected import open_policy
 from sfumato.session import DEFAULT_ANALYST
 
@@ -25,6 +25,7 @@ def bounds(
     ] = None,
     points: Annotated[int, typer.Option(help="How many bounds to look at.")] = 150,
     plot: Annotated[Path | None, typer.Option(help="Draw the curve into this .html, .png or .svg file.")] = None,
+    static: Static = False,
     analyst: Annotated[str, typer.Option(help="Who is asking.")] = DEFAULT_ANALYST,
     format: Annotated[Usual, typer.Option(help="How to print.")] = Format.table,
     output: ToFile = None,
@@ -33,12 +34,12 @@ def bounds(
 
     sfumato bounds people.toml age --upper 150 --spend 0.1 --plot bounds.html
     """
-    ready(output, plot=plot)
+    ready(output, plot=plot, static=static)
     amount, end = number(spend, "spend"), None if upper is None else number(upper, "upper")
     with working("Asking …"), open_policy(policy, analyst=analyst) as session:
         scan = session.bounds(column, spend=amount, upper=end, points=points)
     if plot is not None:
-        scan.chart().save(plot)
+        scan.chart().save(plot, static=static)
     write(_rendered(scan, format), output)
 
 

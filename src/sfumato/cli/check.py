@@ -23,6 +23,7 @@ from sfumato.cli.wordings import (
 )
 from sfumato.cli.writable import ToFile, ready
 from sfumato.engines.duckdb.fit import Beyond, Fit, TableFit, fits
+from sfumato.errors import so_many
 from sfumato.schema.columns import Category, Text
 from sfumato.schema.policy import Policy, load_policy
 from sfumato.schema.table import Schema
@@ -142,8 +143,8 @@ def _caps(table: TableFit, rows: Beyond, schema: Schema) -> Iterator[str]:
 
 
 def _totals(table: TableFit) -> str:
-    people = "" if table.people is None else f" of {table.people:,} people"
-    return f"{table.table}: {table.rows:,} rows{people}."
+    people = "" if table.people is None else f" of {table.people:,} {'person' if table.people == 1 else 'people'}"
+    return f"{table.table}: {so_many(table.rows, 'row')}{people}."
 
 
 def _content(table: TableFit, policy: Policy) -> dict[str, Any]:

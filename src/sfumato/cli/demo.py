@@ -14,6 +14,7 @@ from sfumato.cli.tour import budget, model, phone, private, quartiles, release, 
 from sfumato.cli.tour.files import Files, prepare
 from sfumato.cli.tour.report import report
 from sfumato.cli.tour.stage import GOOD, SOFT, Stage
+from sfumato.cli.writable import Static
 from sfumato.errors import MissingExtra
 from sfumato.plots.page import write_page
 
@@ -32,12 +33,13 @@ def demo(
     rows: Annotated[int, typer.Option(min=FEWEST_ROWS, help="How many visits the town makes.")] = 32_561,
     seed: Annotated[int, typer.Option(min=0, help="Another seed makes another town; the noise has no seed.")] = 0,
     fast: Annotated[bool, typer.Option("--fast", help="Without the moments to read.")] = False,
+    static: Static = False,
     format: Annotated[WithoutRows, typer.Option(help="A tour to watch, or its numbers.")] = Format.table,
 ) -> None:
     """A tour on built-in data: a town, two attacks, private answers, the budget, a model, synthetic rows, a report."""
     stage = Stage(fast=fast, silent=format is Format.json)
     files = prepare(output)
-    found = _play(stage, files, rows=rows, seed=seed)
+    found = _play(stage, files, rows=rows, seed=seed, static=static)
     commands = _next(files)
     stage.gap()
     stage.say("Go on from here:", style=SOFT)
@@ -47,7 +49,7 @@ def demo(
         write(as_json({"rows": rows, "seed": seed, "folder": str(output), **found, "next": commands}), None)
 
 
-def _play(stage: Stage, files: Files, *, rows: int, seed: int) -> dict[str, Any]:
+def _play(stage: Stage, files: Files, *, rows: int, seed: int, static: bool) -> dict[str, Any]:
     """All scenes, and what each of them found."""
     with TemporaryDirectory() as folder:
         older = Path(folder) / "older.ledger"
@@ -66,7 +68,8 @@ def _play(stage: Stage, files: Files, *, rows: int, seed: int) -> dict[str, Any]
     written: dict[str, Any] = {"path": str(files.report), "missing": ""}
     try:
         with stage.working("Drawing …"):
-            write_page(files.report, report(files, facts, linked, differenced, told, answered, spent))
+            text = report(files, facts, linked, differenced, told, answered, spent, static=static)
+            write_page(files.report, text)
         stage.say(f"{files.report}", style=GOOD)
         stage.say("Open it in a browser: it needs no network.")
     except MissingExtra as error:

@@ -12,7 +12,7 @@ from sfumato import accounting, noise
 from sfumato.accounting.wordings import figure_takes_one, figure_without_plot
 from sfumato.cli.format import Format, Usual
 from sfumato.cli.output import as_csv, as_json, as_table, number, working, write
-from sfumato.cli.writable import ToFile
+from sfumato.cli.writable import Static, ToFile, ready
 from sfumato.kernel.mechanisms.additive import DiscreteGaussian
 from sfumato.kernel.widths import error
 from sfumato.ledger.terms import Terms
@@ -33,6 +33,10 @@ class Figure(StrEnum):
     densities = "densities"
     errors = "errors"
     counts = "counts"
+    clipping = "clipping"
+    caps = "caps"
+    keys = "keys"
+    quantiles = "quantiles"
 
 
 @app.command()
@@ -42,22 +46,26 @@ def epsilon(
     ],
     prior: Annotated[str, typer.Option(help="What an attacker believed before the answer, 0 to 1.")] = "0.5",
     plot: Annotated[Path | None, typer.Option(help="Draw it into this .html, .png or .svg file.")] = None,
+    static: Static = False,
     figure: Annotated[
         Figure | None,
         typer.Option(
             help="What to draw: how beliefs move (the default), the answer with and without one person, densities of "
-            "noise, drawn errors, or Laplace against Gaussian noise on many counts.",
+            "noise, drawn errors, Laplace against Gaussian noise on many counts; or of invented people where to clip, "
+            "how many rows may count, which keys are found, where quantiles fall.",
             show_default=False,
         ),
     ] = None,
     delta: Annotated[
         str | None,
         typer.Option(
-            help="Delta of Gaussian noise: instead of Laplace noise in worlds, beside it in densities and counts."
+            help="Delta of Gaussian noise: instead of Laplace noise in worlds, beside it in densities and counts; of a "
+            "budget in keys."
         ),
     ] = None,
     answer: Annotated[str | None, typer.Option(help="An invented answer for worlds, densities and errors.")] = None,
     counts: Annotated[int, typer.Option(help="For counts: how many one person moves all at once.")] = 20,
+    people: Annotated[int, typer.Option(help="How many are invented for clipping, caps and quantiles.")] = 1000,
     format: Annotated[Usual, typer.Option(help="How to print.")] = Format.table,
     output: ToFile = None,
 ) -> None:
@@ -66,23 +74,35 @@ def epsilon(
     sfumato epsilon 0.1 0.5 1 3 --prior 0.01
     sfumato epsilon 1 --figure worlds --plot worlds.html
     """
+    ready(output, plot=plot, static=static)
     prices, before = [number(amount, "epsilon") for amount in amounts], number(prior, "prior")
     meanings = [_meaning(price, before) for price in prices]
     if plot is not None:
         chance = None if delta is None else number(delta, "delta")
         around = None if answer is None else number(answer, "answer")
         with working("Drawing …"):
-            _chart(figure or Figure.belief, prices, before, chance, around, counts).save(plot)
+            chart = _chart(figure or Figure.belief, prices, before, chance, around, counts=counts, people=people)
+            chart.save(plot, static=static)
     elif figure is not None:
         raise figure_without_plot(figure)
     write(_rendered(meanings, format), output)
 
 
+SEVERAL = (Figure.belief, Figure.densities, Figure.errors)  # epsilons in one figure
+
+
 def _chart(
-    figure: Figure, prices: list[Decimal], before: Decimal, delta: Decimal | None, answer: Decimal | None, counts: int
+    figure: Figure,
+    prices: list[Decimal],
+    before: Decimal,
+    delta: Decimal | None,
+    answer: Decimal | None,
+    *,
+    counts: int,
+    people: int,
 ) -> Any:
     price, others = prices[0], prices[1:]
-    if others and figure in (Figure.worlds, Figure.counts):
+    if others and figure not in SEVERAL:
         raise figure_takes_one(figure, len(prices))
     match figure:
         case Figure.belief:
@@ -95,6 +115,14 @@ def _chart(
             return noise.draw_errors(prices, answer=answer)
         case Figure.counts:
             return accounting.draw_deviations(counts, price, USUAL_DELTA if delta is None else delta)
+        case Figure.clipping:
+            return accounting.draw_clipping(price, people=people)
+        case Figure.caps:
+            return accounting.draw_caps(price, people=people)
+        case Figure.keys:
+            return accounting.draw_keys(price, POLICY_DELTA if delta is None else delta)
+        case Figure.quantiles:
+            return accounting.draw_quantiles(price, people=people)
 
 
 def _meaning(price: Decimal, before: Decimal) -> dict[str, float | None]:

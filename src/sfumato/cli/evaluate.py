@@ -8,10 +8,9 @@ import typer
 from sfumato.answers.answer import check_confidence
 from sfumato.cli.format import Format, WithoutRows
 from sfumato.cli.output import as_json, number, working, write
-from sfumato.cli.writable import ToFile, ready
+from sfumato.cli.writable import Static, ToFile, page_ready, ready
 from sfumato.learn import load
 from sfumato.plots.page import Figure, Section, page, write_page
-from sfumato.plots.style import plotly
 from sfumato.protected import open_policy
 from sfumato.session import DEFAULT_ANALYST
 
@@ -27,6 +26,7 @@ def evaluate(
     analyst: Annotated[str, typer.Option(help="Who is asking.")] = DEFAULT_ANALYST,
     fresh: Annotated[bool, typer.Option("--fresh", help="Pay again for an evaluation made before.")] = False,
     html: Annotated[Path | None, typer.Option(help="Draw the ROC curve with its band into this HTML file.")] = None,
+    static: Static = False,
     format: Annotated[WithoutRows, typer.Option(help="How to print.")] = Format.table,
     output: ToFile = None,
 ) -> None:
@@ -36,12 +36,12 @@ def evaluate(
     """
     check_confidence(confidence)
     ready(output, html)
+    page_ready(wanted=html is not None, static=static)
     learner = load(model)
-    if html is not None:
-        plotly()
     with working("Evaluating …"), open_policy(policy, analyst=analyst) as session:
         found = session.evaluate(learner, spend=number(spend, "spend"), confidence=confidence, fresh=fresh)
     if html is not None:
         drawn = [Figure(found.plot(), "hits against false alarms, in the band that noise makes")] if found.roc else []
-        write_page(html, page("How good a model is", [Section("On private rows", [*str(found).split("\n"), *drawn])]))
+        sections = [Section("On private rows", [*str(found).split("\n"), *drawn])]
+        write_page(html, page("How good a model is", sections, static=static))
     write(as_json(found.to_dict()) if format is Format.json else f"{found}\n", output)

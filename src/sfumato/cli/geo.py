@@ -22,7 +22,7 @@ from sfumato.cli.geo_output import (
     vectors_from,
 )
 from sfumato.cli.output import number, print_record, print_rows, working, write
-from sfumato.cli.writable import ToFile, ready
+from sfumato.cli.writable import Static, ToFile, ready
 from sfumato.geo.inputs import Reading
 from sfumato.geo.planar import level_of
 from sfumato.geo.wordings import not_a_position
@@ -67,6 +67,7 @@ def report(
     places: Annotated[str | None, typer.Option(help="A file of public places: a report becomes the closest.")] = None,
     remap: Annotated[bool, typer.Option("--remap", help="With --places: the best guess if all are as likely.")] = False,
     plot: Plot = None,
+    static: Static = False,
     format: Shape = Format.table,
     output: ToFile = None,
 ) -> None:
@@ -74,7 +75,7 @@ def report(
     mechanism = price_of(level, radius, around)
     if (source is None) == (at is None):
         raise not_a_position("one of a file or --at LAT,LON")
-    ready(output, plot=plot)
+    ready(output, plot=plot, static=static)
     told = afterwards(mechanism, places, remap=remap)
     with Sink(mechanism, format, output, keep=plot is not None) as sink:
         if at is not None:
@@ -85,7 +86,7 @@ def report(
                 sink.add(*told(lats, lons))
             name_bad(reading.problems)
     if plot is not None:
-        geo.draw_reports(*sink.kept(), error_m=mechanism.error_m()).save(plot)
+        geo.draw_reports(*sink.kept(), error_m=mechanism.error_m()).save(plot, static=static)
 
 
 @app.command(context_settings=NEGATIVE_NUMBERS)
@@ -100,11 +101,12 @@ def tree(
     input_format: Kind = None,
     skip_bad: SkipBad = False,
     plot: Plot = None,
+    static: Static = False,
     format: Shape = Format.table,
     output: ToFile = None,
 ) -> None:
     """A private quadtree of points: its leaves, or the counts of boxes with error bars; --plot draws the heat map."""
-    ready(output, plot=plot)
+    ready(output, plot=plot, static=static)
     reading = Reading(points, lat, lon, input_format, skip_bad)
     boxes = [box_of(text) for text in count or ()]
     area = None if box is None else box_of(box)
@@ -113,7 +115,7 @@ def tree(
     with working("Growing the tree …"):
         made = geo.privtree(columns, epsilon=number(epsilon, "epsilon"), box=area, points_per_person=points_per_person)
         if plot is not None:
-            geo.draw_tree(made, box=area).save(plot)
+            geo.draw_tree(made, box=area).save(plot, static=static)
     if format is Format.geojson:
         write(json.dumps(made.geojson()) + "\n", output)
         return
@@ -142,15 +144,17 @@ def compare(
     radius: Radius = "200",
     prior: Annotated[list[str] | None, typer.Option(help="uniform or town; repeat it.")] = None,
     plot: Plot = None,
+    static: Static = False,
     format: Annotated[Usual, typer.Option(help="How to print.")] = Format.table,
     output: ToFile = None,
 ) -> None:
     """Planar noise beside cloaking and bounded obfuscation: expected distance, the best attacker's error, the level."""
+    ready(output, plot=plot, static=static)
     with working("Computing …"):
         metres = number(radius, "radius_m")
         found = [geo.compare(level=level_of(level), radius_m=metres, prior=name) for name in prior or geo.PRIORS]
         if plot is not None:
-            geo.draw_comparison(found).save(plot)
+            geo.draw_comparison(found).save(plot, static=static)
     rows = [{"prior": comparison.prior, **row} for comparison in found for row in comparison.rows]
     if format is Format.json:
         rows = [{**row, "epsilon_per_m": _finite(row["epsilon_per_m"])} for row in rows]

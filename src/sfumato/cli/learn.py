@@ -13,10 +13,9 @@ import typer
 from sfumato.cli.format import Format, WithoutRows
 from sfumato.cli.output import as_json, number, split, write
 from sfumato.cli.progress import progress
-from sfumato.cli.writable import ready
+from sfumato.cli.writable import Static, page_ready, ready
 from sfumato.learn import Additive, Clusters, Components, Correlation, Forest, Linear, NaiveBayes, Tree
 from sfumato.learn.learner import Learner
-from sfumato.plots.style import plotly
 from sfumato.protected import open_policy
 from sfumato.session import DEFAULT_ANALYST
 
@@ -81,13 +80,13 @@ def run(
     fresh: Annotated[bool, typer.Option("--fresh", help="Pay again for a model learnt before.")] = False,
     output: Annotated[Path | None, typer.Option(help="Write the model to this JSON file.")] = None,
     html: Annotated[Path | None, typer.Option(help="Write the model card to this HTML file.")] = None,
+    static: Static = False,
     format: Annotated[WithoutRows, typer.Option(help="Print the model card, or as JSON the model itself.")] = (
         Format.table
     ),
 ) -> None:
     ready(output, html)
-    if html is not None:
-        plotly()  # what is missing is said before anything is paid
+    page_ready(wanted=html is not None, static=static)
     with open_policy(policy, analyst=analyst) as session:
         if explain:
             schedule = learner.explain(session)
@@ -98,7 +97,7 @@ def run(
     if output is not None:
         learner.save(output)
     if html is not None:
-        learner.card_.to_html(html)
+        learner.card_.to_html(html, static=static)
     if format is Format.json:
         write(learner.to_json(), None)
     else:

@@ -39,9 +39,8 @@ def verify(
         re_anchor(loaded.ledger, loaded.anchor)
     with closing(_open(loaded)) as ledger:
         count = ledger.verify()
-    print_record(
-        {"ledger": loaded.ledger.name, "entries": count, "verified": True}, f"{count} entries, all sound.", format
-    )
+    said = f"{count} {'entry' if count == 1 else 'entries'}, all sound."
+    print_record({"ledger": loaded.ledger.name, "entries": count, "verified": True}, said, format)
 
 
 @app.command()

@@ -12,7 +12,7 @@ from sfumato.cli.format import Format, Usual
 from sfumato.cli.local_files import STDIN, read_kind, reports, values, writing, written_kind
 from sfumato.cli.output import as_csv, as_json, as_table, number, print_record, print_rows, working, write
 from sfumato.cli.progress import counting
-from sfumato.cli.writable import ToFile
+from sfumato.cli.writable import Static, ToFile, page_ready
 from sfumato.errors import UsageError, so_many
 from sfumato.local.trial import trial, zipf_counts
 from sfumato.plots.page import Figure, Section, page, write_page
@@ -188,6 +188,7 @@ def estimate(
     kind: Kind = None,
     confidence: Confidence = 0.95,
     plot: Annotated[Path | None, typer.Option(help="Draw the counts into this .html file.")] = None,
+    static: Static = False,
     output: ToFile = None,
     format: FormatOption = Format.table,
 ) -> None:
@@ -195,12 +196,13 @@ def estimate(
 
     sfumato local estimate reports.jsonl --spec survey.json
     """
+    page_ready(wanted=plot is not None, static=static)
     chosen = _chosen(spec, protocol, domain, lower, upper, epsilon)
     with counting("Estimating") as tick:
         server = chosen.server().add(reports(source, read_kind(source, kind, "json"), tick))
         found = server.estimate(confidence)
     if plot is not None:
-        _draw(found, plot)
+        _draw(found, plot, static=static)
     rows = found.rows
     columns = list(rows[0]) if rows else ["value", "count", "unbiased", "low", "high"]
     footer = (
@@ -211,13 +213,14 @@ def estimate(
     print_rows(columns, rows, format, output, footer=footer, content=content)
 
 
-def _draw(found: Any, path: Path) -> None:
+def _draw(found: Any, path: Path, *, static: bool) -> None:
     if not isinstance(found, local.Estimate):
         raise UsageError("there is no plot of this estimate.", "Leave --plot out.")
     if path.suffix.lower() != ".html":
         raise UsageError(f"{path.name} is not .html.", "Name the plot e.g. counts.html.")
     takeaway = f"{so_many(found.users, 'randomised report')}, epsilon {found.epsilon:.6g} each, with their error bars"
-    write_page(path, page("Collected without trust", [Section("Counts", [Figure(found.plot(), takeaway)])]))
+    sections = [Section("Counts", [Figure(found.plot(), takeaway)])]
+    write_page(path, page("Collected without trust", sections, static=static))
 
 
 @app.command()

@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from sfumato.answers.rounding import Ends
 from sfumato.cli.format import Format, Usual
 from sfumato.errors import UsageError, not_a_number
 from sfumato.visible import visible, visible_json, visible_lines
@@ -57,7 +58,7 @@ def as_table(columns: Sequence[str], rows: Sequence[Mapping[str, Any]], *, title
     boxes = box.HEAVY_HEAD if (sys.stdout.encoding or "").lower().startswith("utf") else box.ASCII
     table = Table(title=Text(visible(title)) if title else None, title_justify="left", header_style="bold", box=boxes)
     for name in columns:
-        numeric = any(isinstance(row[name], int | float) for row in rows)
+        numeric = any(isinstance(row[name], int | float | Ends) for row in rows)
         table.add_column(Text(visible(name)), justify="right" if numeric else "left")
     for row in rows:
         table.add_row(*(Text(_shown(row[name])) for name in columns))

@@ -10,6 +10,7 @@ from sfumato.anonymise.tables import write_table
 from sfumato.cli.format import Format, Usual
 from sfumato.cli.output import as_csv, print_rows, working, write
 from sfumato.cli.writable import ready
+from sfumato.errors import so_many
 from sfumato.learn import load
 from sfumato.tables.reading import read
 
@@ -35,7 +36,7 @@ def predict(
     if output is not None:
         write_table(_beside(rows, found), output)
         if format is Format.table:
-            write(f"Wrote {output}: {rows.num_rows:,} rows.\n", None)
+            write(f"Wrote {output}: {so_many(rows.num_rows, 'row')}.\n", None)
             return
     listed = pa.table(found).to_pylist()
     if format is Format.csv:

@@ -10,7 +10,7 @@ from sfumato.cli.anonymise_output import parts
 from sfumato.cli.format import Format, Usual
 from sfumato.cli.output import as_csv, as_json, as_table, number, write
 from sfumato.cli.progress import progress
-from sfumato.cli.writable import ToFile, ready
+from sfumato.cli.writable import Static, ToFile, page_ready, ready
 
 SHOWN = 12
 
@@ -29,6 +29,7 @@ def risk(
     subset: Annotated[int, typer.Option(min=1, help="Measure all subsets of up to so many columns.")] = 3,
     threshold: Annotated[str, typer.Option(help="Rows are at risk above this probability.")] = "0.2",
     report: Annotated[Path | None, typer.Option(help="Write a page with plots to this .html file.")] = None,
+    static: Static = False,
     format: Annotated[Usual, typer.Option(help="How to print.")] = Format.table,
     output: ToFile = None,
 ) -> None:
@@ -37,6 +38,7 @@ def risk(
     sfumato risk people.csv --quasi age,sex,zip --sensitive disease --report risk.html
     """
     ready(report, output)
+    page_ready(wanted=report is not None, static=static)
     names, secrets, _ = parts(quasi, sensitive, policy)
     with progress("Counting groups …") as done:
         found = anonymise.risk(
@@ -49,7 +51,7 @@ def risk(
             progress=done,
         )
     if report is not None:
-        found.save(report)
+        found.save(report, static=static)
     match format:
         case Format.json:
             write(as_json(found.to_dict()), output)

@@ -9,10 +9,9 @@ import typer
 from sfumato.cli.format import Format, WithoutRows
 from sfumato.cli.output import as_json, number, split, write
 from sfumato.cli.progress import progress
-from sfumato.cli.writable import ready
+from sfumato.cli.writable import Static, page_ready, ready
 from sfumato.learn import Comparison, Synthetic
 from sfumato.learn.synthesis.sampling import beside, check_drawn, check_ending
-from sfumato.plots.style import plotly
 from sfumato.protected import open_policy
 from sfumato.session import DEFAULT_ANALYST
 
@@ -51,6 +50,7 @@ def synth(
     html: Annotated[
         Path | None, typer.Option(help="Write the card, with its columns drawn, to this HTML file.")
     ] = None,
+    static: Static = False,
     format: Annotated[WithoutRows, typer.Option(help="Print the card, or as JSON the model itself.")] = Format.table,
 ) -> None:
     """Make a synthetic table: rows that nobody is, alike in every column and in the pairs that matter most.
@@ -61,8 +61,7 @@ def synth(
         check_ending(output)
     check_drawn(rows, seed)
     ready(output, None if output is None else beside(output), model, html)
-    if html is not None:
-        plotly()  # what is missing is said before anything is paid
+    page_ready(wanted=html is not None, static=static)
     extra = None if compare is None else number(compare, "compare")
     learner = Synthetic(
         spend=number(spend, "spend"),
@@ -84,7 +83,7 @@ def synth(
         compared = None if extra is None else learner.compared_in(session, spend=extra, fresh=fresh)
         left = session.budget.left
     if html is not None:
-        learner.card_.to_html(html, drawn=() if compared is None else compared.figures())
+        learner.card_.to_html(html, drawn=() if compared is None else compared.figures(), static=static)
     if format is Format.json:
         write(_both(learner, compared), None)
         return

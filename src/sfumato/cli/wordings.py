@@ -27,6 +27,13 @@ def policy_exists(path: str) -> UsageError:
     return UsageError(f"{path} exists already.", "Name another file with --output, or pass --force to overwrite it.")
 
 
+def static_without_page() -> UsageError:
+    return UsageError(
+        "--static draws the plots of a page, and no page is written.",
+        "Name an .html file, e.g. --output answer.html --static; a plot alone is small as .svg: --plot bounds.svg.",
+    )
+
+
 def none_there() -> str:
     return "no cell is there. Does the column hold lists or lengths of time, which are not read, or nothing at all?"
 

@@ -8,8 +8,10 @@ from typing import Annotated, Any
 import typer
 
 from sfumato.cli.format import BY_ENDING
+from sfumato.cli.wordings import static_without_page
 from sfumato.errors import UsageError
 from sfumato.plots.charts import check_drawable
+from sfumato.plots.style import matplotlib, plotly
 
 
 def _by_ending(context: typer.Context, output: Path | None) -> Path | None:
@@ -29,11 +31,29 @@ ToFile = Annotated[
     ),
 ]
 
+Static = Annotated[
+    bool,
+    typer.Option("--static", help="In HTML, draw plots that stand still: a small page without a script."),
+]
+PAGE = ".html"
 
-def ready(*places: Path | None, plot: Path | None = None) -> None:
+
+def page_ready(*, wanted: bool, static: bool) -> None:
+    """Refuse pictures that stand still where there is no page, and what is not installed, before anything is paid."""
+    if static and not wanted:
+        raise static_without_page()
+    if wanted:
+        plotly()
+    if static:
+        matplotlib()
+
+
+def ready(*places: Path | None, plot: Path | None = None, static: bool = False) -> None:
     """Refuse a file that cannot be written, and a plot that cannot be drawn; nothing is created or changed."""
     if plot is not None:
         check_drawable(plot)
+    if static:
+        page_ready(wanted=plot is not None and plot.suffix.lower() == PAGE, static=True)
     for place in (*places, plot):
         if place is not None and (reason := _obstacle(place)):
             raise UsageError(f"{place} cannot be written: {os.strerror(reason)}.", "Choose another file.")

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from sfumato.errors import DataUnreadable, EngineFailed, UsageError, did_you_mean, quoted
+from sfumato.errors import DataUnreadable, EngineFailed, UsageError, did_you_mean, from_a_spreadsheet, quoted
 
 SAY_WHICH = (
     'Say which: source_table = "people" in the policy, --source-table people for sfumato init, '
@@ -13,8 +13,8 @@ SAY_WHICH = (
 def kind_unknown(path: str) -> DataUnreadable:
     return DataUnreadable(
         f"{path} is of no kind that is read here.",
-        "Give a file .csv, .tsv, .csv.gz, .tsv.gz, .json, .jsonl, .ndjson, .parquet, .duckdb, .db, .sqlite or "
-        ".sqlite3, or a directory of .parquet files.",
+        f"{from_a_spreadsheet(path)}Give a file .csv, .tsv, .csv.gz, .tsv.gz, .json, .jsonl, .ndjson, .parquet, "
+        ".duckdb, .db, .sqlite or .sqlite3, or a directory of .parquet files.",
     )
 
 

@@ -6,7 +6,7 @@ The planner proposes, this file disposes: a closed `match` over the nodes, and t
 from dataclasses import dataclass
 from fractions import Fraction
 
-from sfumato.errors import plan_refused
+from sfumato.errors import plan_refused, so_many
 from sfumato.kernel.ceilings import check_ceilings
 from sfumato.kernel.cost import Cost, Currency
 from sfumato.kernel.lines import Line
@@ -22,6 +22,7 @@ from sfumato.kernel.mechanisms.splits import MOVED, QuestionChoice
 from sfumato.kernel.wordings import mechanism_switched_off
 from sfumato.plan.counting import Counted, Counting, SumInCell, countings
 from sfumato.plan.expressions import Column, Expression
+from sfumato.plan.lattice import Lattice
 from sfumato.plan.nodes import (
     Aggregate,
     BetweenEnds,
@@ -289,17 +290,19 @@ def _sensitivity(aggregate: Aggregate, counting: Counting, unit: Unit, strategy:
             raise plan_refused("it counts people in a table that does not tell them apart")
         if isinstance(aggregate, CountCut) and not isinstance(counting.unit, Person):
             raise plan_refused("nobody is cut off where everybody has one row")
-        return Sensitivity(caps.groups, caps.groups, f"one person counts once in each of at most {caps.groups} groups")
+        groups = so_many(caps.groups, "group")
+        return Sensitivity(caps.groups, caps.groups, f"one person counts once in each of at most {groups}")
     most, what = _most_per_row(aggregate)
     if most == 0:
         raise plan_refused("an aggregate is constant")
     if isinstance(counting.unit, Row):
         rule = f"one row adds at most {what} to one group"
     elif isinstance(counting.unit, UpTo):
-        rule = f"one person has at most {caps.rows} rows, each adds at most {what}, and all may lie in one group"
+        rows = so_many(caps.rows, "row")
+        rule = f"one person has at most {rows}, each adds at most {what}, and all may lie in one group"
     else:
         each = f" ({caps.rows_per_group} in a group)" if caps.rows_per_group < caps.l1 else ""
-        rule = f"one person adds at most {caps.l1} rows{each}, each at most {what}"
+        rule = f"one person adds at most {so_many(caps.l1, 'row')}{each}, each at most {what}"
     if strategy is not None:
         rule += f"; a cell counts in sums of {strategy.most} in all (of squares {strategy.spread_squared})"
         return Sensitivity(caps.l1 * strategy.most, caps.l2_squared * strategy.spread_squared, rule)
@@ -321,13 +324,20 @@ def _most_per_row(aggregate: Aggregate) -> tuple[int, str]:
             return 1, "1 in one cell and then, to sums, what the found ends are apart"
         case Sum(lattice=lattice) | CellSum(lattice=lattice):
             most = max(abs(lattice.lower), abs(lattice.upper))
-            return most, f"max(|{lattice.lower}|, |{lattice.upper}|) = {most} steps of 2^{lattice.exponent}"
+            lower, upper, each = (_in_units(steps, lattice) for steps in (lattice.lower, lattice.upper, most))
+            return most, f"max(|{lower}|, |{upper}|) = {each}"
         case CentredSum(lattice=lattice):
             centre = lattice.centre
             most = max(lattice.upper - centre, centre - lattice.lower)
-            return most, f"({lattice.upper} - {lattice.lower})/2 rounded up = {most} steps of 2^{lattice.exponent}"
+            lower, upper, each = (_in_units(steps, lattice) for steps in (lattice.lower, lattice.upper, most))
+            return most, f"half of what {lower} and {upper} are apart = {each}"
         case _:
             raise plan_refused(f"it holds an unknown {type(aggregate).__name__}")
+
+
+def _in_units(steps: int, lattice: Lattice) -> str:
+    """So many steps as people know them, for the words of a rule alone."""
+    return f"{float(steps * lattice.step):,.6g}"
 
 
 def _size(aggregate: Aggregate) -> tuple[int, int]:

@@ -10,7 +10,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from html import escape
 from typing import Any
 
 import numpy as np
@@ -25,6 +24,7 @@ from sfumato.learn.walking import CELLS, walked
 from sfumato.learn.wordings import classes_differ, features_differ
 from sfumato.plan.nodes import Histogram, Plan
 from sfumato.plan.sources import Kept
+from sfumato.plots.fragment import text_fragment
 from sfumato.plots.roc import roc
 from sfumato.schema.budget import Spend
 from sfumato.schema.columns import CategoryValue
@@ -99,7 +99,7 @@ class Evaluation:
         return visible_lines("\n".join(lines))
 
     def _repr_html_(self) -> str:
-        return f"<pre>{escape(str(self))}</pre>"
+        return text_fragment(str(self))
 
 
 def evaluated(

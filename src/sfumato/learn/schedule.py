@@ -5,7 +5,6 @@ It follows from declarations and the spend alone: the plans that it is certified
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from html import escape
 from typing import Any
 
 from sfumato.answers.notes import price_in_words
@@ -18,6 +17,7 @@ from sfumato.learn.bins import named
 from sfumato.learn.model import Stage
 from sfumato.learn.wordings import learner_too_large
 from sfumato.plan.nodes import Plan
+from sfumato.plots.fragment import text_fragment
 from sfumato.session import Session
 from sfumato.visible import visible_lines
 
@@ -103,7 +103,7 @@ class Schedule:
         return visible_lines("\n".join(lines))
 
     def _repr_html_(self) -> str:
-        return f"<pre>{escape(str(self))}</pre>"
+        return text_fragment(str(self))
 
 
 def explained(

@@ -7,6 +7,7 @@ from sfumato.kernel.cost import Cost
 from sfumato.ledger.admission import totals
 from sfumato.ledger.book import Book
 from sfumato.ledger.terms import Amount, Terms, rounded_down
+from sfumato.plots.fragment import fragment
 from sfumato.plots.page import Table, table
 
 
@@ -48,7 +49,7 @@ class Balance:
         amounts = {"limit": self.limit, "spent": self.spent, "left": self.left}
         rows = [[name, rounded_down(amount.epsilon, 6), f"{amount.delta:g}"] for name, amount in amounts.items()]
         rows += [["left for keys", "", f"{self.left_for_keys:g}"]] if self.limit.delta else []
-        return table(Table(["", "epsilon", "delta"], rows))
+        return fragment(table(Table(["", "epsilon", "delta"], rows)))
 
     def __repr__(self) -> str:
         names = ("limit", "spent", "left", "left_for_keys", "more")

@@ -1,17 +1,16 @@
 """Charts of accounting: lines, bands, bars and marks, drawn by Plotly into a page or by Matplotlib into PNG and SVG."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from io import BytesIO
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from sfumato.errors import UsageError, missing_extra
+from sfumato.errors import UsageError
 from sfumato.plots.page import Figure, Section, Table, page, write_page
-from sfumato.plots.style import FILL, GRID, INK, MIST, RUST, figure, legend_above, plain, plotly
+from sfumato.plots.static import shortened
+from sfumato.plots.style import FILL, GRID, INK, MIST, RUST, figure, legend_above, matplotlib, plain, plotly
 from sfumato.visible import visible
 
 PICTURES = (".png", ".svg")
@@ -95,21 +94,24 @@ class Chart:
     title: str
     panels: Sequence[Panel]
 
-    def save(self, path: str | Path) -> None:
-        """Write the chart: a page that works offline for .html, a picture for .png and .svg."""
+    def save(self, path: str | Path, *, static: bool = False) -> None:
+        """Write the chart: a page that works offline for .html, a picture for .png and .svg.
+
+        `static`: a page whose plots stand still, which is small.
+        """
         place = Path(path)
         check_drawable(place)
         if place.suffix.lower() == ".html":
-            write_page(place, self.page())
+            write_page(place, self.page(static=static))
         else:
             _write_picture(self, place)
 
-    def page(self) -> str:
+    def page(self, *, static: bool = False) -> str:
         """One HTML document with every panel and its numbers."""
         sections = [
             Section(panel.title, [Figure(interactive(panel), panel.takeaway, _numbers(panel))]) for panel in self.panels
         ]
-        return page(self.title, sections, footer="Made by Sfumato.")
+        return page(self.title, sections, footer="Made by Sfumato.", static=static)
 
 
 def check_drawable(path: Path) -> None:
@@ -118,7 +120,7 @@ def check_drawable(path: Path) -> None:
         case ".html":
             plotly()
         case ".png" | ".svg":
-            _matplotlib("matplotlib")
+            matplotlib()
         case _:
             raise UsageError(f"{path.name} is neither .html nor .png nor .svg.", "Name the plot e.g. bounds.html.")
 
@@ -184,7 +186,7 @@ def interactive(panel: Panel) -> Any:
 
 
 def _write_picture(chart: Chart, path: Path) -> None:
-    figures, agg = _matplotlib("matplotlib.figure"), _matplotlib("matplotlib")
+    figures, agg = matplotlib("matplotlib.figure"), matplotlib()
     count = len(chart.panels)
     drawn = figures.Figure(figsize=(PANEL_WIDTH * count, PANEL_HEIGHT), layout="constrained")
     axes = drawn.subplots(1, count, squeeze=False)[0]
@@ -198,26 +200,9 @@ def _write_picture(chart: Chart, path: Path) -> None:
         quiet = dict.fromkeys(("Date", "Creator", "Format", "Type")) if vector else None
         drawn.savefig(buffer, format="svg" if vector else "png", dpi=DOTS_AN_INCH, metadata=quiet)
     try:
-        path.write_bytes(_shortened(buffer.getvalue()) if vector else buffer.getvalue())
+        path.write_bytes(shortened(buffer.getvalue()) if vector else buffer.getvalue())
     except OSError as error:
         raise UsageError(f"{path} cannot be written: {error.strerror}.", "Choose another file.") from None
-
-
-def _matplotlib(module: str) -> Any:
-    try:
-        return import_module(module)
-    except ImportError:
-        raise missing_extra("a plot in .png or .svg", "matplotlib", "plot") from None
-
-
-def _shortened(svg: bytes) -> bytes:
-    """The same paths to a hundredth of a point: a smaller file."""
-
-    def rounded(path: re.Match[bytes]) -> bytes:
-        numbers = re.sub(rb"-?\d+\.\d+", lambda number: b"%.2f" % float(number[0]), path[0])
-        return numbers.replace(b" \n", b" ")
-
-    return re.sub(rb' d="[^"]*"', rounded, svg)
 
 
 def _draw(panel: Panel, axis: Any) -> None:

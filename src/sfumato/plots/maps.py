@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from math import cos, floor, log10, radians
+from math import cos, floor, log10, radians, sqrt
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +38,10 @@ class Heat:
     values: Sequence[Sequence[float]]
     box: tuple[float, float, float, float]
 
+    @property
+    def most(self) -> float:
+        return max((value for row in self.values for value in row), default=0.0)
+
 
 @dataclass(frozen=True, slots=True)
 class Map:
@@ -48,20 +52,21 @@ class Map:
     dots: Sequence[Dots] = ()
     heat: Heat | None = None
 
-    def save(self, path: str | Path) -> None:
-        """Write a page that works offline for .html, a picture for .png and .svg."""
+    def save(self, path: str | Path, *, static: bool = False) -> None:
+        """Write a page that works offline for .html (`static`: one that stands still), a picture for .png and .svg."""
         place = Path(path)
         match place.suffix.lower():
             case ".html":
-                write_page(place, self.page())
+                write_page(place, self.page(static=static))
             case ".png" | ".svg":
                 _write_picture(self, place)
             case _:
                 raise UsageError(f"{place.name} is neither .html nor .png nor .svg.", "Name the map e.g. map.html.")
 
-    def page(self) -> str:
+    def page(self, *, static: bool = False) -> str:
         """One HTML document."""
-        return page(self.title, [Section("Map", [Figure(interactive(self), self.takeaway)])], footer="Made by Sfumato.")
+        sections = [Section("Map", [Figure(interactive(self), self.takeaway)])]
+        return page(self.title, sections, footer="Made by Sfumato.", static=static)
 
     @property
     def box(self) -> tuple[float, float, float, float]:
@@ -97,20 +102,39 @@ def scale_bar(box: tuple[float, float, float, float]) -> ScaleBar:
     return ScaleBar(start, start + length / metres, lat, f"{length / 1000:g} km" if length >= 1000 else f"{length:g} m")
 
 
+def root(value: float) -> float:
+    """Colours follow the root of a number: on an even scale one city would leave all else white. Noise below 0 is 0."""
+    return sqrt(max(value, 0.0))
+
+
+def root_marks(most: float) -> list[float]:
+    """Round numbers from 0 to about the most, evenly apart in their roots."""
+    wanted = [most * part**2 for part in (0.25, 0.5, 0.75, 1)] if most > 0 else []
+    rounded = [value // 10.0 ** floor(log10(value)) * 10.0 ** floor(log10(value)) for value in wanted]
+    return list(dict.fromkeys([0.0, *rounded]))
+
+
 def interactive(drawn: Map) -> Any:
     """The map as a Plotly figure; a degree of longitude is as wide as it is in the middle of the map."""
     graph, traces = plotly(), []
     south, west, north, east = box = drawn.box
     if drawn.heat is not None:
         rows, columns = len(drawn.heat.values), len(drawn.heat.values[0])
+        marks = root_marks(drawn.heat.most)
         traces.append(
             graph.Heatmap(
-                z=[list(row) for row in drawn.heat.values],
+                z=[[root(value) for value in row] for row in drawn.heat.values],
+                customdata=[list(row) for row in drawn.heat.values],
                 x=[west + (column + 0.5) * (east - west) / columns for column in range(columns)],
                 y=[south + (row + 0.5) * (north - south) / rows for row in range(rows)],
                 colorscale=[list(stop) for stop in HEAT],
-                colorbar={"title": {"text": plain(drawn.heat.name)}, "thickness": 12},
-                hovertemplate="%{y:.4f}, %{x:.4f}: %{z:.1f}<extra></extra>",
+                colorbar={
+                    "title": {"text": plain(drawn.heat.name)},
+                    "thickness": 12,
+                    "tickvals": [root(mark) for mark in marks],
+                    "ticktext": [f"{mark:,g}" for mark in marks],
+                },
+                hovertemplate="%{y:.4f}, %{x:.4f}: %{customdata:.1f}<extra></extra>",
             )
         )
     traces += [
@@ -169,7 +193,13 @@ def _write_picture(drawn: Map, path: Path) -> None:
     if drawn.heat is not None:
         shades = colours.LinearSegmentedColormap.from_list("sfumato", list(HEAT))
         image = axis.imshow(
-            drawn.heat.values, origin="lower", extent=(west, east, south, north), cmap=shades, aspect="auto", alpha=0.95
+            drawn.heat.values,
+            origin="lower",
+            extent=(west, east, south, north),
+            cmap=shades,
+            norm=colours.PowerNorm(0.5, vmin=0, vmax=max(drawn.heat.most, 1e-9), clip=True),
+            aspect="auto",
+            alpha=0.95,
         )
         picture.colorbar(image, ax=axis, label=_literal(drawn.heat.name), shrink=0.7)
     for dots in drawn.dots:

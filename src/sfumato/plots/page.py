@@ -17,12 +17,16 @@ from pathlib import Path
 from typing import Any, assert_never
 
 from sfumato.errors import UsageError
+from sfumato.plots.static import svg
 from sfumato.plots.style import plotly
 from sfumato.visible import visible, visible_lines
 
 Cell = str | int | float
-# A text that is a number for its sign or unit; plain digits may be a zip code.
-_NUMERIC = re.compile(r"[-−+±]?(\$[\d,.]+|\d[\d,]*\.\d+|[\d,.]+ ?%)")
+SVG = "data:image/svg+xml;base64,"
+CODE = ' class="code"'
+WIDE, NARROW = 736, 360  # pixels: of the column of text, of a telephone's
+# A text that is a number for its sign or unit, or two of them, or none; plain digits may be a zip code.
+_NUMERIC = re.compile(r"[-−+±]?(\$[\d,.]+|\d[\d,]*\.\d+|[\d,.]+ ?%)|-?[\d,.]+ to -?[\d,.]+|[≥≤] -?[\d,.]+|–")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,19 +77,31 @@ def escaped(text: str) -> str:
     return html_escape(visible(text))
 
 
-def page(title: str, sections: Sequence[Section], *, lead: Sequence[Block] = (), footer: str = "") -> str:
-    """One HTML document. It needs Plotly only if there is a figure, and then holds plotly.js once."""
-    opening = "".join(_block(block) for block in lead)
-    body = "".join(_section(number, section) for number, section in enumerate(sections, start=1))
+def page(
+    title: str,
+    sections: Sequence[Section],
+    *,
+    lead: Sequence[Block] = (),
+    footer: str = "",
+    code_title: bool = False,
+    static: bool = False,
+) -> str:
+    """One HTML document. It needs Plotly only if there is a figure, and then holds plotly.js once.
+
+    `code_title`: its title is a question, in the language of questions. `static`: with pictures in place of plots that
+    can be pointed at; then it runs no script, and is a hundredth as long.
+    """
+    opening = "".join(_block(block, static) for block in lead)
+    body = "".join(_section(number, section, static) for number, section in enumerate(sections, start=1))
     contents = "".join(
         f'<li><a href="#section-{number}">{escaped(section.title)}</a></li>'
         for number, section in enumerate(sections, start=1)
     )
     blocks = [*lead, *(block for section in sections for block in section.blocks)]
-    drawn = any(isinstance(block, Figure) for block in blocks)
-    scripts = [plotly("offline").get_plotlyjs(), _asset("page.js")] if drawn else []
+    drawn = not static and any(isinstance(block, Figure) for block in blocks)
+    scripts = [plotly("offline").get_plotlyjs(), asset("page.js")] if drawn else []
     parts = [
-        f"<h1>{escaped(title)}</h1>\n{opening}",
+        f"<h1{CODE if code_title else ''}>{escaped(title)}</h1>\n{opening}",
         f'<nav aria-label="Contents"><ol>{contents}</ol></nav>\n' if sections else "",
         body,
         f"<footer>{escaped(footer)}</footer>\n" if footer else "",
@@ -115,16 +131,16 @@ def _head(title: str, scripts: Sequence[str]) -> str:
         '<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escaped(title)}</title>\n<style>\n{_asset('page.css')}</style>\n"
+        f"<title>{escaped(title)}</title>\n<style>\n{asset('page.css')}</style>\n"
     )
 
 
-def _section(number: int, section: Section) -> str:
-    blocks = "".join(_block(block) for block in section.blocks)
+def _section(number: int, section: Section, static: bool) -> str:
+    blocks = "".join(_block(block, static) for block in section.blocks)
     return f'<section id="section-{number}">\n<h2>{escaped(section.title)}</h2>\n{blocks}</section>\n'
 
 
-def _block(block: Block) -> str:
+def _block(block: Block, static: bool) -> str:
     match block:
         case str():
             return f"<p>{escaped(block)}</p>\n"
@@ -138,23 +154,35 @@ def _block(block: Block) -> str:
             )
             return f'<dl class="facts">{entries}</dl>\n'
         case Figure():
-            return _figure(block)
+            return _figure(block, static)
         case _:
             assert_never(block)
 
 
-def _figure(block: Figure) -> str:
+def _figure(block: Figure, static: bool) -> str:
+    numbers = f"<details><summary>The numbers</summary>{table(block.numbers)}</details>" if block.numbers else ""
+    plot = _picture(block) if static else _plot(block)
+    return f"<figure>\n<figcaption>{escaped(block.takeaway)}</figcaption>\n{plot}{numbers}</figure>\n"
+
+
+def _plot(block: Figure) -> str:
     content = json.loads(block.plot.to_json())
     # A data block ends at the first "</script", wherever it stands; without "<" there is none.
     data = json.dumps(content, separators=(",", ":")).replace("<", "\\u003c").replace(">", "\\u003e")
     height = int(content.get("layout", {}).get("height") or 360)
-    numbers = f"<details><summary>The numbers</summary>{table(block.numbers)}</details>" if block.numbers else ""
     return (
-        f"<figure>\n<figcaption>{escaped(block.takeaway)}</figcaption>\n"
         f'<div class="plot" style="min-height:{height}px">'
         f'<script type="application/json">{data}</script>'
         "<noscript>The plot needs JavaScript; the numbers below do not.</noscript></div>\n"
-        f"{numbers}</figure>\n"
+    )
+
+
+def _picture(block: Figure) -> str:
+    """Drawn for a page and for a telephone, where the same picture would have letters that nobody can read."""
+    wide, narrow = (b64encode(svg(block.plot, width)).decode() for width in (WIDE, NARROW))
+    return (
+        f'<picture><source media="(max-width: 34rem)" srcset="{SVG}{narrow}">'
+        f'<img alt="{escaped(block.takeaway)}" src="{SVG}{wide}"></picture>\n'
     )
 
 
@@ -187,5 +215,6 @@ def _shown(cell: Cell) -> str:
     return f"{cell:,}" if isinstance(cell, int) else f"{cell:,.2f}"
 
 
-def _asset(name: str) -> str:
+def asset(name: str) -> str:
+    """A file that stands beside this one."""
     return files("sfumato.plots").joinpath(name).read_text(encoding="utf-8")

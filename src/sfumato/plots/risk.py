@@ -11,7 +11,7 @@ SHOWN_SUBSETS = 15
 ALARMING = 0.2
 
 
-def risk_page(title: str, found: Mapping[str, Any]) -> str:
+def risk_page(title: str, found: Mapping[str, Any], *, static: bool = False) -> str:
     """One HTML document from what `Risk.to_dict` gives."""
     quasi = ", ".join(found["quasi_identifiers"])
     lead: list[Block] = [
@@ -33,7 +33,7 @@ def risk_page(title: str, found: Mapping[str, Any]) -> str:
         Section("How large the groups are", [_sizes(found)]),
         Section("Three attackers", [_attackers(found)]),
     ]
-    return page(title, sections, lead=lead, footer="Made by Sfumato.")
+    return page(title, sections, lead=lead, footer="Made by Sfumato.", static=static)
 
 
 def _diversity(found: Mapping[str, Any]) -> dict[str, str]:

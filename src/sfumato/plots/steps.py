@@ -7,7 +7,7 @@ from sfumato.plots.style import FILL, INK, RUST, figure, legend_above, plain, pl
 
 COLOURS = (FILL, RUST, INK, "#5a9a8b", "#b98a2f", "#9a5a8f", "#8a8aa0")
 SHADE = 0.25
-MOST_TICKS = 15  # with more whole numbers, ticks of their own lie on whole numbers, too
+MOST_TICKS = 15
 Pair = tuple[float, float]
 Part = Mapping[str, Any]
 
@@ -21,10 +21,11 @@ def steps(places: Sequence[Any], values: Sequence[float], intervals: Sequence[Pa
 
 
 def _ticks(places: Sequence[Any]) -> dict[str, Any]:
-    """Whole numbers as they are written, 1984, and no tick between two of them."""
+    """Whole numbers as they are written, 1984, and no tick between two of them: where some are missing, at keys."""
     if not all(isinstance(place, int) for place in places):
         return {}
-    return {"tickformat": "d", **({"tickvals": list(places)} if len(places) <= MOST_TICKS else {})}
+    whole = max(places) - min(places) + 1 == len(places)
+    return {"tickformat": "d", **({} if whole else {"tickvals": list(places)[:: -(-len(places) // MOST_TICKS)]})}
 
 
 def histogram(

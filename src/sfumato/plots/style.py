@@ -1,12 +1,12 @@
-"""The look that all plots share, and the one door to Plotly."""
+"""The look that all plots share, and the doors to Plotly and Matplotlib."""
 
 from collections.abc import Mapping, Sequence
-from html import escape
+from html import escape, unescape
 from importlib import import_module
 from typing import Any
 
 from sfumato.errors import missing_extra
-from sfumato.visible import visible
+from sfumato.visible import visible, visible_lines
 
 INK = "#3b3a52"
 FILL = "#7c83c8"
@@ -24,9 +24,22 @@ def plotly(module: str = "graph_objects") -> Any:
         raise missing_extra("a plot", "plotly", "plot") from None
 
 
+def matplotlib(module: str = "matplotlib") -> Any:
+    """A module of Matplotlib, or MissingExtra."""
+    try:
+        return import_module(module)
+    except ImportError:
+        raise missing_extra("a plot in .png or .svg", "matplotlib", "plot") from None
+
+
 def plain(text: object) -> str:
     """A label that is shown as it is written: Plotly would read tags in it, links included."""
     return escape(visible(str(text)), quote=False)
+
+
+def written(label: str) -> str:
+    """A label for Matplotlib, which reads dollar signs as formulas and no tags."""
+    return visible_lines(unescape(label.replace("<br>", "\n"))).replace("$", r"\$")
 
 
 def figure(

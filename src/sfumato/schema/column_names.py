@@ -46,7 +46,7 @@ PHRASES = tuple(
 SIGNS = _listed("患者 病人 客户 用户 会员 学生 员工 顾客 居民 人员 受试者 被试 参与者 个人")
 EVENTS = _listed(
     "transaction order visit event record row invoice purchase session claim payment booking flight trip ride "
-    "encounter admission stay sample specimen observation message ticket receipt shipment заказ заказа операции "
+    "encounter admission stay case sample specimen observation message ticket receipt shipment заказ заказа операции "
     "транзакции визита"
 )
 EVENT_PHRASES = tuple(map(_folded, ("giao dịch", "đơn hàng", "hóa đơn")))
@@ -60,6 +60,10 @@ PERSON_IDS = _listed(
 )
 DOCUMENTS = _listed("ssn snils passport nino cpf dni nif curp cccd cmnd инн снилс паспорт паспорта")
 SIGNS_OF_DOCUMENTS = ("身份证", "护照", "社保号", "证件号")
+DOCUMENT_PHRASES = (
+    *(" social security ", " national id ", " tax id "),
+    *(" nhs number ", " nhs no ", " medicare number ", " medicare id ", " health card "),
+)
 PLAIN_IDS = (*IDS, *_listed("编号 rowid"), _folded("mã số"))
 BARE = _listed("user patient customer participant respondent")
 # Between a person and the id: "user_account_id", "patient study id".
@@ -98,7 +102,7 @@ def id_of(name: str) -> IdOf | None:
         return IdOf.person
     if any(word in DOCUMENTS for word in words) or any(sign in joined for sign in SIGNS_OF_DOCUMENTS):
         return IdOf.document
-    if any(said in phrase for said in (" social security ", " national id ", " tax id ")):
+    if any(said in phrase for said in DOCUMENT_PHRASES):
         return IdOf.document
     if joined in BARE:
         return IdOf.bare

@@ -2,11 +2,13 @@
 
 from collections.abc import Iterable
 
-from sfumato.errors import DataUnreadable, UsageError, did_you_mean, quoted
+from sfumato.errors import DataUnreadable, UsageError, did_you_mean, from_a_spreadsheet, quoted
 
 
 def kind_unknown(path: str, endings: Iterable[str]) -> DataUnreadable:
-    return DataUnreadable(f"{path} is of no kind that is read here.", f"Give a file {quoted(endings, 20)}.")
+    return DataUnreadable(
+        f"{path} is of no kind that is read here.", f"{from_a_spreadsheet(path)}Give a file {quoted(endings, 20)}."
+    )
 
 
 def format_unknown(name: str, known: Iterable[str]) -> UsageError:

@@ -29,6 +29,8 @@ def report(
     private: Private,
     answered: Answered,
     spent: Spent,
+    *,
+    static: bool = False,
 ) -> str:
     """The page, in HTML."""
     lead: list[Block] = [
@@ -54,7 +56,7 @@ def report(
         Section("The policy", ["All that the owner had to write.", Code(files.policy.read_text(encoding="utf-8"))]),
     ]
     footer = "Made by sfumato demo. The true numbers are shown because nobody in this town exists."
-    return page("A town, seen softly", sections, lead=lead, footer=footer)
+    return page("A town, seen softly", sections, lead=lead, footer=footer, static=static)
 
 
 def _linking(facts: TownFacts, linked: Linked) -> Section:

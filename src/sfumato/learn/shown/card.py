@@ -13,6 +13,7 @@ from sfumato.learn.linear.matrices import Correlations, Directions
 from sfumato.learn.model import Branches, Centres, Curves, Fitted, Heights, Model, Scores, Stage
 from sfumato.learn.shown.pictures import described, figure, parts
 from sfumato.learn.synthesis.likeness import Likeness
+from sfumato.plots.fragment import fragment
 from sfumato.plots.page import Block, Cell, Facts, Figure, Section, Table, escaped, page, table, write_page
 from sfumato.visible import visible_lines
 
@@ -108,8 +109,11 @@ class Card:
         """
         return figure(self.model, part)
 
-    def to_html(self, path: str | Path | None = None, *, drawn: Sequence[Block] = ()) -> str:
-        """One page that works without a network; `drawn` is shown in place of the model's own figures."""
+    def to_html(self, path: str | Path | None = None, *, drawn: Sequence[Block] = (), static: bool = False) -> str:
+        """One page that works without a network; `drawn` is shown in place of the model's own figures.
+
+        `static`: with plots that stand still, drawn by Matplotlib; the page is small and runs no script.
+        """
         model, paid = self.model, self.model.paid
         facts = {"epsilon": f"{float(Fraction(paid.epsilon)):g}", "protects one": paid.unit.partition(" (")[0]}
         drawn = drawn or [Figure(self.figure(part), takeaway) for part, takeaway in parts(model)]
@@ -120,14 +124,14 @@ class Card:
             Section("How it was learnt", [_table_of_stages(model.schedule), *model.notes]),
             Section("Use it for", _use(model.fitted)),
         ]
-        text = page(self._title, sections, lead=[Facts(facts)], footer="Made with Sfumato.")
+        text = page(self._title, sections, lead=[Facts(facts)], footer="Made with Sfumato.", static=static)
         if path is not None:
             write_page(Path(path), text)
         return text
 
     def _repr_html_(self) -> str:
         lines = "<br>".join(map(escaped, self._protected()))
-        return f"<div><p>{escaped(self._title)}</p><p>{lines}</p>{table(_table_of_columns(self.model))}</div>"
+        return fragment(f"<p>{escaped(self._title)}</p><p>{lines}</p>{table(_table_of_columns(self.model))}")
 
     @property
     def _title(self) -> str:

@@ -7,7 +7,6 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
 from typing import Any
 
 import numpy as np
@@ -20,6 +19,7 @@ from sfumato.learn.synthesis.pairs import EXPECTED_OF_NOISE, one_plan
 from sfumato.learn.synthesis.sampling import likeness_of
 from sfumato.learn.task import Task, cells_of, task_of
 from sfumato.learn.wordings import features_differ, no_such_part
+from sfumato.plots.fragment import text_fragment
 from sfumato.plots.marginals import marginals
 from sfumato.plots.page import Figure
 from sfumato.schema.budget import Spend
@@ -82,7 +82,7 @@ class Comparison:
         return visible_lines("\n".join([*lines, f"Cost {self.cost}. {self.words}"]))
 
     def _repr_html_(self) -> str:
-        return f"<pre>{escape(str(self))}</pre>"
+        return text_fragment(str(self))
 
 
 def compared(
