@@ -4,12 +4,12 @@ from dataclasses import dataclass
 
 from sfumato.engines.arrange import look_at_all
 from sfumato.engines.copies import Copies
-from sfumato.engines.protocol import Engine
+from sfumato.engines.protocol import Engine, Engines
 from sfumato.engines.sql.counting import emit
 from sfumato.engines.sql.dialect import Dialect
 from sfumato.engines.sql.sources import NOTHING_KEPT, Names
 from sfumato.engines.ticks import leaving_at_a_tick
-from sfumato.engines.wordings import broken_off
+from sfumato.engines.wordings import broken_off, engine_failed
 from sfumato.errors import EngineFailed, SfumatoError, data_changed
 from sfumato.kernel.certify import Certified
 from sfumato.kernel.entropy import Entropy
@@ -28,22 +28,23 @@ class Answered:
 
 
 def answer(
-    ledger: Ledger, paid: Payment | Draw, engine: Engine, entropy: Entropy, copies: Copies | None = None
+    ledger: Ledger, paid: Payment | Draw, engines: Engines, entropy: Entropy, copies: Copies | None = None
 ) -> Answered:
     """What was paid for: as it was kept, or drawn now.
 
     Claim: the engine runs only with a charge or draw on disk, which is never refunded; what is shown left the gate, at
     a tick, and was kept before. A failure of the engine is kept, so that it is not looked for twice. A look that was
     broken off is resumed for the same charge, because nothing was shown: three times, then it has failed.
-    The state of the data is the one that the payment names; it is looked at in the slot, where nobody else asks.
-    `copies` are what the engine keeps from draw to draw; without, what a plan wants kept is dropped with the answer.
+    The state of the data is the one that the payment names; it is looked at in the slot, where nobody else asks, in the
+    engine whose slot it is. `copies` are what an engine, whose lane is itself, keeps from draw to draw; without, what a
+    plan wants kept is dropped with the answer.
     """
-    if copies is not None and not copies.are_of(engine):
+    if copies is not None and not copies.are_of(engines):
         raise ValueError("copies are of another engine")
     stored = ledger.found(paid)
     if stored is not None:
         return Answered(stored.releases, stored.when, cached=True)
-    with engine.slot():  # taken before the charge: who waits for others has not paid yet
+    with engines.lane() as engine, engine.slot():  # taken before the charge: who waits for others has not paid yet
         if engine.version() != paid.version:
             raise data_changed()
         bought = ledger.charge(paid) if isinstance(paid, Payment) else ledger.draw(paid)
@@ -74,6 +75,8 @@ def _drawn(
     try:
         names = copies.names(paid.plans, paid.version)
         found = look_at_all(engine, [(plan.countings, written(plan, engine.dialect, names)) for plan in paid.plans])
+        if paid.version != engine.version():  # somebody else has named another state meanwhile, and was not stopped
+            raise engine_failed()
         made = [release(plan, receipt, one, entropy) for plan, one in zip(paid.plans, found, strict=True)]
         return ledger.store(paid, made)
     except BaseException as error:  # noqa: BLE001 - raised below, or told in one text

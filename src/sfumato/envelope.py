@@ -13,7 +13,7 @@ from typing import Self
 from sfumato.door import answer
 from sfumato.engines.copies import Copies
 from sfumato.engines.protocol import Engine
-from sfumato.errors import UsageError
+from sfumato.errors import UsageError, missing_argument
 from sfumato.kernel.certify import certify
 from sfumato.kernel.cost import Cost
 from sfumato.kernel.entropy import Entropy
@@ -22,6 +22,9 @@ from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.payment import Draw, Sealed
 from sfumato.ledger.terms import Amount
 from sfumato.plan.nodes import Plan
+from sfumato.query.wordings import delta_unused
+from sfumato.schema.budget import Spend
+from sfumato.schema.numbers import GivenNumber
 from sfumato.schema.table import Schema
 
 LONGEST_PURPOSE = 20_000
@@ -91,6 +94,16 @@ class Envelope:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def without_keys(spend: GivenNumber | Spend | None) -> Spend:
+    """What an envelope may cost: it has nothing for discovering keys."""
+    if spend is None:
+        raise missing_argument("spend", "spend=0.5")
+    wanted = spend if isinstance(spend, Spend) else Spend(spend)
+    if wanted.delta is not None:
+        raise delta_unused()
+    return wanted
 
 
 def check_purpose(purpose: object) -> str:

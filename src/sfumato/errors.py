@@ -36,6 +36,10 @@ class SfumatoError(Exception):
     def __str__(self) -> str:
         return f"{self.message}\n  {self.hint}" if self.hint else self.message
 
+    def for_analysts(self) -> "SfumatoError":
+        """What to tell an analyst who is somewhere else: of the owner's files neither paths nor what is wrong."""
+        return self
+
 
 class UsageError(SfumatoError, ValueError):
     exit_code = 2
@@ -50,7 +54,12 @@ class NotFittedError(UsageError):
 
 
 class Refused(SfumatoError):
+    """`question` is the text that was refused and `at` where in it, start and end as of a slice; None if unknown."""
+
     exit_code = 3
+    question = ""
+    at: tuple[int, int] | None = None
+    about: tuple[object, ...] = ()  # while a question is read: parts of it, the innermost first; `at` follows from them
 
 
 class RequestConflict(Refused):
@@ -66,7 +75,10 @@ class Unavailable(SfumatoError):
 
 
 class DataUnreadable(Unavailable):
-    pass
+    def for_analysts(self) -> "DataUnreadable":
+        return DataUnreadable(
+            "the data cannot be read now.", "Nothing was charged. Its owner sees why. Ask again later."
+        )
 
 
 class EngineFailed(Unavailable):
@@ -74,7 +86,11 @@ class EngineFailed(Unavailable):
 
 
 class LedgerDamaged(Unavailable):
-    pass
+    def for_analysts(self) -> "LedgerDamaged":
+        return LedgerDamaged(
+            "the ledger of the budget cannot be used now.",
+            "Its owner sees why. Ask again later: what was charged by now is not charged twice.",
+        )
 
 
 class ReceiptUsed(Unavailable):

@@ -1,7 +1,7 @@
 """A private table in its owner's hands, and how it is opened."""
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -12,7 +12,7 @@ from sfumato.engines.duckdb.frames import array_of as array_of
 from sfumato.engines.duckdb.frames import column_of as column_of
 from sfumato.engines.duckdb.frames import library_of as library_of
 from sfumato.engines.open import open_engine
-from sfumato.engines.protocol import Engine
+from sfumato.engines.protocol import Engines
 from sfumato.errors import ledger_needed
 from sfumato.ledger.history import Charge, Drawn, Line
 from sfumato.ledger.ledger import Ledger
@@ -26,11 +26,9 @@ from sfumato.schema.others import Lookup, Table
 from sfumato.schema.policy import load_policy
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Unit
-from sfumato.session import DEFAULT_ANALYST, Session
+from sfumato.session import DEFAULT_ANALYST, Opening, Session
 
 LEDGER = "people.ledger"  # an example
-
-Opening = Callable[..., str]
 
 
 def open_policy(policy: str | os.PathLike[str], *, analyst: str = DEFAULT_ANALYST) -> Session:
@@ -114,7 +112,7 @@ def protect(
 
 
 def _opened(
-    engine: Engine, schema: Schema, budget: Budget, place: Path, anchor: Path | None, opening: Opening
+    engine: Engines, schema: Schema, budget: Budget, place: Path, anchor: Path | None, opening: Opening
 ) -> "Protected":
     """The ledger comes last: what it was opened for is written down for ever."""
     try:
@@ -137,7 +135,7 @@ class Protected:
     `Session`, which has none of these verbs.
     """
 
-    def __init__(self, schema: Schema, engine: Engine, ledger: Ledger, opening: Opening | None = None) -> None:
+    def __init__(self, schema: Schema, engine: Engines, ledger: Ledger, opening: Opening | None = None) -> None:
         self.schema = schema
         self.ledger = ledger
         self.engine = engine
@@ -160,12 +158,13 @@ class Protected:
 
     def session(self, analyst: str = DEFAULT_ANALYST) -> Session:
         """One analyst's view. All views of a table share its engine and its ledger, and close with it."""
-        opening = None if self._opening is None else self._opening(analyst=analyst)
-        return Session(self.schema, self.engine, self.ledger, analyst, opening)
+        return Session(self.schema, self.engine, self.ledger, analyst, self._opening)
 
-    def history(self) -> list[Charge]:
-        """One entry per charge of every analyst, oldest first."""
-        return self.ledger.history()
+    def history(
+        self, analyst: str | None = None, *, before: int | None = None, limit: int | None = None
+    ) -> list[Charge]:
+        """One entry per charge of every analyst, or of one, oldest first; as of a session, a page at a time."""
+        return self.ledger.history(analyst, before=before, limit=limit)
 
     def draws(self) -> list[Drawn]:
         """One entry per draw from an envelope, oldest first: what a learner's charge was used for."""

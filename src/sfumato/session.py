@@ -1,6 +1,6 @@
 """One analyst's view of a private table. It plans, explains and shows; paying and looking are the door's."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from types import TracebackType
@@ -12,16 +12,17 @@ from sfumato.answers.clipped import Clipped
 from sfumato.answers.clipping_scan import Scan, check_points, public_range, scanned
 from sfumato.answers.columns import CONFIDENCE
 from sfumato.answers.explain import Explanation, explain
-from sfumato.answers.offers import smaller_errors
+from sfumato.answers.offers import without_delta
 from sfumato.answers.recalled import Kept, kept
 from sfumato.answers.repeat import Repeat
 from sfumato.answers.spending import error_of, spend_for
+from sfumato.answers.supposed import supposed_rows
 from sfumato.door import answer, sealed, written
 from sfumato.engines.copies import Copies
-from sfumato.engines.protocol import Engine
+from sfumato.engines.protocol import Engines
 from sfumato.engines.sql.phrases import quoted
-from sfumato.envelope import Envelope, check_purpose
-from sfumato.errors import UsageError, missing_argument
+from sfumato.envelope import Envelope, check_purpose, without_keys
+from sfumato.errors import UsageError
 from sfumato.kernel.cost import Cost
 from sfumato.kernel.entropy import SystemEntropy
 from sfumato.kernel.shape import fits
@@ -29,15 +30,14 @@ from sfumato.ledger.balance import Balance
 from sfumato.ledger.history import Charge
 from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.payment import Payment, Sealing
-from sfumato.ledger.terms import Amount, Terms
+from sfumato.ledger.terms import Amount
 from sfumato.ledger.typed import fraction
 from sfumato.plan.expressions import Column as NamedColumn
 from sfumato.query.bind_expressions import resolve
 from sfumato.query.capping import OWNERS, AskedCaps, CapsGiven
-from sfumato.query.planned import Planned, Prepared, planned_again, prepared
-from sfumato.query.wordings import delta_unused
-from sfumato.schema.budget import Budget, Spend
-from sfumato.schema.given import LONGEST_NAME, check_analyst, check_kind
+from sfumato.query.planned import Prepared, planned_again, prepared
+from sfumato.schema.budget import Spend
+from sfumato.schema.given import check_analyst, check_kind, checked_request
 from sfumato.schema.numbers import GivenNumber
 from sfumato.schema.table import Schema
 from sfumato.visible import visible
@@ -47,6 +47,8 @@ MOST_QUESTIONS = 1000
 
 
 Evaluation = TypeVar("Evaluation", covariant=True)
+# Given `analyst=`, the Python that opens a session of theirs.
+Opening = Callable[..., str]
 
 
 class Evaluable(Protocol[Evaluation]):
@@ -60,8 +62,10 @@ class Evaluable(Protocol[Evaluation]):
 class Session:
     """One analyst's view of one private table."""
 
+    _is_guest = False  # made of another session, which closes what both use
+
     def __init__(
-        self, schema: Schema, engine: Engine, ledger: Ledger, analyst: str, opening: str | None = None
+        self, schema: Schema, engine: Engines, ledger: Ledger, analyst: str, opening: Opening | str | None = None
     ) -> None:
         check_analyst(analyst)
         self._schema = schema
@@ -136,7 +140,7 @@ class Session:
         asked = prepared(questions, schema or self.schema, self._ledger.terms, spend, caps)
         plans = tuple(one.certified for one in asked.different)
         version = self._engine.version()
-        payment = Payment(plans, self.analyst, asked.spend, version, asked.asking, fresh, _request(request))
+        payment = Payment(plans, self.analyst, asked.spend, version, asked.asking, fresh, checked_request(request))
         answered = answer(self._ledger, payment, self._engine, self._entropy)
         cost = payment.cost
         balance = self._ledger.balance(self.analyst, cost)
@@ -144,7 +148,8 @@ class Session:
         repeat = None
         if self._opening is not None:
             together = tuple(questions) if len(plans) > 1 else ()
-            repeat = Repeat(self._opening, asked.spend, asked.delta, together, caps.given())
+            opening = self._opening if isinstance(self._opening, str) else self._opening(analyst=self.analyst)
+            repeat = Repeat(opening, asked.spend, asked.delta, together, caps.given())
         return [
             finish(
                 one.question,
@@ -195,10 +200,18 @@ class Session:
         ]
 
     def explain(
-        self, question: str, *, spend: GivenNumber | Spend | None = None, **caps: Unpack[CapsGiven]
+        self,
+        question: str,
+        *,
+        spend: GivenNumber | Spend | None = None,
+        rows: int | None = None,
+        **caps: Unpack[CapsGiven],
     ) -> Explanation:
-        """Plan, sensitivity, cost, expected error and SQL of a question; touches neither data nor budget."""
-        return self._explained(question, spend, self.schema, AskedCaps(**caps))
+        """Plan, sensitivity, cost, expected error and SQL of a question; touches neither data nor budget.
+
+        rows: about how many a group has, a guess; then errors are told that depend on the answer, as of an average.
+        """
+        return self._explained(question, spend, self.schema, AskedCaps(**caps), supposed_rows(rows))
 
     def query(self) -> Builder:
         """A question in steps: `session.query().group_by("sex").count("n").ask(spend=0.5)`."""
@@ -211,16 +224,24 @@ class Session:
         error: GivenNumber,
         column: str | None = None,
         confidence: float = CONFIDENCE,
+        rows: int | None = None,
         **caps: Unpack[CapsGiven],
     ) -> float:
         """The smallest spend, to three digits, whose error bar is at most ±error; touches neither data nor budget.
 
-        For a COUNT or a SUM, whose error is known beforehand; `column` says which, if there are several numbers.
+        For a COUNT or a SUM, whose error is known beforehand; with `rows`, about how many a group has, also for what
+        depends on the answer. `column` says which, if there are several numbers.
         """
         check_confidence(confidence)
         check_kind(column, str | None, "column", 'column="n"')
-        own = AskedCaps(**caps)
-        return spend_for(lambda spend: self._expected(question, spend, column, confidence, own), error)
+        own, many = AskedCaps(**caps), supposed_rows(rows)
+
+        def expected(spend: Fraction) -> float:
+            (one,) = self._prepare(question, spend, own).planned
+            clipped = None if one.draft.clipping is None else Clipped(one.certified, one.draft.clipping)
+            return error_of(one.columns, one.after, one.certified, column, confidence, clipped, many)
+
+        return spend_for(expected, error)
 
     def questions_left(self, spend: GivenNumber) -> int:
         """How many more questions at this spend would be granted, counted in the ledger's own currency."""
@@ -240,8 +261,9 @@ class Session:
         Claim: one charge; the same purpose at the same spend on the same data is the same envelope, unless `fresh`, and
         then whatever was drawn from it is free. What is left undrawn is lost.
         """
-        wanted = _wanted(spend)
-        version, terms = self._engine.version(), self._ledger.terms()
+        wanted = without_keys(spend)
+        one = self._engine.one()
+        version, terms = one.version(), self._ledger.terms()
         sealing = Sealing(
             check_purpose(purpose),
             self.analyst,
@@ -249,7 +271,7 @@ class Session:
             terms.price(wanted.epsilon),
             version,
             fresh,
-            _request(request),
+            checked_request(request),
         )
         return Envelope(
             self.schema,
@@ -258,9 +280,9 @@ class Session:
             terms.cost(wanted.epsilon),
             sealed(self._ledger, sealing),
             self._ledger,
-            self._engine,
+            one,
             self._entropy,
-            Copies(self._engine),
+            Copies(one),
         )
 
     def evaluate(
@@ -282,11 +304,11 @@ class Session:
 
     def price(self, spend: GivenNumber | Spend | None) -> Cost:
         """What an envelope at this spend holds, in the currency of the ledger; touches neither data nor budget."""
-        return self._ledger.terms().price(_wanted(spend).epsilon)
+        return self._ledger.terms().price(without_keys(spend).epsilon)
 
     def amount(self, spend: GivenNumber | Spend | None) -> Amount:
         """The same in (ε, δ), as answers say it."""
-        return self._ledger.terms().cost(_wanted(spend).epsilon)
+        return self._ledger.terms().cost(without_keys(spend).epsilon)
 
     def bounds(
         self, column: str, *, spend: GivenNumber | None = None, upper: GivenNumber | None = None, points: int = 150
@@ -324,13 +346,31 @@ class Session:
         """The limit, what is spent in all, and the largest spend this analyst would still be granted."""
         return self._ledger.balance(self.analyst)
 
-    def history(self) -> list[Charge]:
-        """One entry per charge of this analyst, oldest first. The owner sees everybody's with `sfumato history`."""
-        return self._ledger.history(self.analyst)
+    def history(self, *, before: int | None = None, limit: int | None = None) -> list[Charge]:
+        """One entry per charge of this analyst, oldest first. The owner sees everybody's with `sfumato history`.
+
+        With `limit` the newest so many, with `before` those before an entry: `history(limit=20)`, and then
+        `history(before=page[0].entry, limit=20)`.
+        """
+        return self._ledger.history(self.analyst, before=before, limit=limit)
+
+    def as_analyst(self, name: str, *, opening: str | None = None) -> "Session":
+        """Another analyst's view of the same table: charges are booked on that name, and only theirs are listed.
+
+        It shares engine and ledger. Closing it closes neither: whoever opened this session closes them, for all views.
+        The name is believed: whoever lets others ask has to know who they are. `opening` is what `answer.script()` says
+        in place of how this session was opened, such as an address in place of the path of a policy.
+        """
+        check_kind(opening, str | None, "opening", "opening=\"sf.open('people.toml')\"")
+        guest = Session(self._schema, self._engine, self._ledger, name, self._opening if opening is None else opening)
+        guest._is_guest = True
+        return guest
 
     def close(self) -> None:
-        self._engine.close()
-        self._ledger.close()
+        """Close engine and ledger, for all views of them; of a view made by `as_analyst` nothing."""
+        if not self._is_guest:
+            self._engine.close()
+            self._ledger.close()
 
     def __enter__(self) -> Self:
         return self
@@ -340,56 +380,20 @@ class Session:
     ) -> None:
         self.close()
 
-    def _expected(
-        self, question: str, spend: Fraction, column: str | None, confidence: float, caps: AskedCaps
-    ) -> float:
-        (one,) = self._prepare(question, spend, caps).planned
-        mechanisms = tuple(release.mechanism for release in one.certified.releases)
-        clipped = None if one.draft.clipping is None else Clipped(one.certified, one.draft.clipping)
-        return error_of(one.columns, one.after, mechanisms, column, confidence, clipped)
-
     def _prepare(self, question: str, spend: GivenNumber | Spend | None, caps: AskedCaps = OWNERS) -> Prepared:
         return prepared([question], self.schema, self._ledger.terms, spend, caps)
 
     def _explained(
-        self, question: str, spend: GivenNumber | Spend | None, schema: Schema, caps: AskedCaps = OWNERS
+        self,
+        question: str,
+        spend: GivenNumber | Spend | None,
+        schema: Schema,
+        caps: AskedCaps = OWNERS,
+        rows: int | None = None,
     ) -> Explanation:
         asked = prepared([question], schema, self._ledger.terms, spend, caps)
         (one,) = asked.planned
         cost = self._ledger.terms().cost(asked.spend, one.certified.cost.delta)
         told = ";\n".join(written(one.certified, self._dialect))
-        explained = explain(question, one.certified, one.columns, told, cost, one.after, one.draft.clipping)
-        return replace(explained, without_delta=self._without_delta(one, asked.spend, schema, caps))
-
-    def _without_delta(self, asked: Planned, spend: Fraction, schema: Schema, caps: AskedCaps) -> dict[str, float]:
-        """Error bars of the same question at the same spend, if the budget had no delta: those that are smaller.
-
-        Laplace noise is smaller for one question; many of them together cost less with Gaussian noise.
-        """
-        terms = self._ledger.terms()
-        if not terms.budget.delta or asked.certified.plan.open:
-            return {}
-        pure = Terms(Budget(terms.budget.epsilon))
-        if asked.draft.clipping is not None:
-            return {}
-        (one,) = prepared([asked.question], schema, lambda: pure, spend, caps).planned
-        errors = smaller_errors(asked.certified, one.certified, one.columns)
-        return {name: then for name, (_, then) in errors.items()}
-
-
-def _wanted(spend: GivenNumber | Spend | None) -> Spend:
-    """An envelope has nothing for discovering keys."""
-    if spend is None:
-        raise missing_argument("spend", "spend=0.5")
-    wanted = spend if isinstance(spend, Spend) else Spend(spend)
-    if wanted.delta is not None:
-        raise delta_unused()
-    return wanted
-
-
-def _request(request: str | None) -> str | None:
-    if request is not None and (
-        not isinstance(request, str) or not 0 < len(request) <= LONGEST_NAME or not request.isprintable()
-    ):
-        raise UsageError("request must be a short text.", 'E.g. request="id-17".')
-    return request
+        explained = explain(question, one.certified, one.columns, told, cost, one.after, one.draft.clipping, rows)
+        return replace(explained, without_delta=without_delta(one, asked.spend, self._ledger.terms(), schema, caps))

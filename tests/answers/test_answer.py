@@ -13,6 +13,7 @@ import sfumato as sf
 from sfumato.answers import columns as outputs
 from sfumato.answers import picture as pictures
 from sfumato.answers.answer import Answer, finish
+from sfumato.answers.column_kinds import kind_of
 from sfumato.errors import MissingExtra, UsageError
 from sfumato.kernel.gate import Receipt, Release, release
 from sfumato.kernel.mechanisms.additive import Additive, Law
@@ -22,7 +23,7 @@ from sfumato.ledger.terms import Amount, Terms
 from sfumato.query.rewrite import KeyColumn
 from sfumato.schema.table import Schema
 from tests.entropy import SeededEntropy
-from tests.query.asking import EPSILON, RHO, SCHEMA, Walk, walk
+from tests.query.asking import COLUMNS, EPSILON, RHO, SCHEMA, Walk, walk
 
 CURRENCIES = pytest.mark.parametrize("budget", [EPSILON, RHO], ids=["epsilon", "rho"])
 
@@ -212,10 +213,15 @@ def answer() -> Answer:
 def test_what_json_prints(answer: Answer) -> None:
     content = json.loads(json.dumps(answer.to_dict(0.9)))
     assert list(content) == [
+        "question",
         "columns",
+        "kinds",
+        "along",
+        "measured",
         "rows",
         "intervals",
         "confidence",
+        "spend",
         "cost",
         "spent",
         "left",
@@ -228,6 +234,9 @@ def test_what_json_prints(answer: Answer) -> None:
         "notes",
     ]
     assert content["columns"] == ["sex", "member", "n", "mean"]
+    assert content["kinds"] == {"sex": "key", "member": "key", "n": "count", "mean": "mean"}
+    assert (content["measured"], content["along"], content["spend"]) == (["n", "mean"], {}, 0.5)
+    assert content["question"] == "the question"
     assert [list(row) for row in content["intervals"]] == [["n", "mean"]] * 4
     assert content["confidence"] == 0.9
     assert (content["cost"], content["left"]) == ({"epsilon": 0.5, "delta": 0.0}, {"epsilon": 2.5, "delta": 0.0})
@@ -316,3 +325,29 @@ def test_a_quantile_is_computed_once_an_answer_and_not_once_a_group(monkeypatch:
 def test_a_plot_of_something_else_is_a_usage_error(answer: Answer, column: str) -> None:
     with pytest.raises(UsageError):
         answer.plot(column)
+
+
+KINDS = {
+    "COUNT(*)": "count",
+    "COUNT(DISTINCT age)": "count",
+    "SUM(age)": "sum",
+    "SUM(wealth)": "sum",
+    "AVG(age)": "mean",
+    "AVG(wealth)": "mean",
+    "VARIANCE(age)": "variance",
+    "STDDEV_POP(age)": "deviation",
+    "STDDEV(wealth)": "deviation",
+    "MEDIAN(age)": "quantile",
+    "MODE(sex)": "mode",
+    "HISTOGRAM(age, 5)": "histogram",
+    "HISTOGRAM(wealth, 5)": "histogram",
+    "CDF(income, 5)": "shares",
+    "CDF(wealth, 5)": "shares",
+}
+
+
+@pytest.mark.parametrize("call", KINDS)
+def test_a_column_says_of_what_kind_it_is(call: str) -> None:
+    schema = Schema("people", sf.Row(), {**COLUMNS, "wealth": sf.Float(private_bounds=0.3)})
+    columns = walk(f"SELECT sex, {call} AS x FROM people GROUP BY sex", schema=schema).draft.columns
+    assert [kind_of(column) for column in columns] == ["key", KINDS[call]]

@@ -26,7 +26,7 @@ Open = Callable[..., sf.Session]
 class Explaining:
     """Explains questions about the schema with a column of every kind."""
 
-    def explain(self, question: str, *, spend: Any = None) -> Any:
+    def explain(self, question: str, *, spend: Any = None, rows: Any = None) -> Any:
         walked = walk(question)
         return explain(question, walked.certified, walked.draft.columns, ";\n".join(walked.sql), sf.Budget(1))  # type: ignore[arg-type]
 

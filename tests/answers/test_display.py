@@ -402,8 +402,9 @@ def test_histograms_of_groups_are_steps_each_in_its_band() -> None:
 @pytest.mark.parametrize(("value", "says"), [("age", "age"), ("age + visit", "the expression of age, visit")])
 def test_the_axis_says_what_is_along_it(call: str, value: str, says: str) -> None:
     walked = walk(f"SELECT {call}({value}, 4) AS h FROM people")
-    drawn = answered(walked, [((5,) * 4,)]).plot()
-    assert drawn.layout.xaxis.title.text == says
+    answer = answered(walked, [((5,) * 4,)])
+    assert answer.plot().layout.xaxis.title.text == says
+    assert answer.to_dict()["along"] == {"h": says}
 
 
 def test_a_cdf_is_steps_up() -> None:

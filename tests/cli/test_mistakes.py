@@ -29,7 +29,7 @@ def refused(shell: Shell, policy: Path) -> Callable[..., str]:
         left, out, as_json = shell(*arguments, "--format", "json")
         assert (left, out) == (code, "")
         content = json.loads(as_json)
-        assert list(content) == ["error", "message", "hint"]
+        assert list(content) == ["error", "message", "hint", *(["at"] if "at" in content else [])]
         assert content["error"] == error
         assert err.splitlines()[0] == f"{error}: {content['message']}"
         assert content["hint"]
@@ -265,7 +265,7 @@ def test_wrong_options_leave_with_code_two(shell: Shell, policy: Path, arguments
         code, out, err = shell(*given, *form)
         assert (code, out) == (2, "")
         content = json.loads(err)
-        assert list(content) == ["error", "message", "hint"]
+        assert list(content) == ["error", "message", "hint", *(["at"] if "at" in content else [])]
         assert content["error"] == "UsageError"
         assert says in content["message"]
     assert not policy.with_suffix(".ledger").exists() or shell("history", policy, "--format", "csv")[1].count("\n") == 1

@@ -247,8 +247,9 @@ def wrong_about_calls(candidate: Candidate) -> Iterator[str]:
         yield "a state has two names"
     if engine.shortest_tick < 5_000_000:
         yield "answers may leave before 5 ms"
-    with engine.slot():
-        pass
+    with engine.lane() as own, own.slot():
+        if own is not engine or engine.one() is not engine:
+            yield "an engine is not its own lane"
     with engine.kept("people", STATE) as name:
         if [tuple(row) for row in engine.rows([Query(f"SELECT COUNT(*) FROM {name}")])[0]] != [(3,)]:
             yield "what is kept is not the source"

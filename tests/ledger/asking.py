@@ -41,6 +41,12 @@ class InstantEngine:
     def version(self) -> str:
         return "v1"
 
+    def lane(self) -> AbstractContextManager["InstantEngine"]:
+        return nullcontext(self)
+
+    def one(self) -> "InstantEngine":
+        return self
+
     def slot(self) -> AbstractContextManager[None]:
         return nullcontext()
 

@@ -55,8 +55,8 @@ OF_THE_LEDGER = (
     Mutant(
         "charged-while-others-run",
         "door.py",
-        "    with engine.slot():",
-        "    if True:",
+        "    with engines.lane() as engine, engine.slot():",
+        "    with engines.lane() as engine:",
         "whoever waits for others has paid, and the time of an answer tells of everybody's questions",
         (DOOR,),
     ),
@@ -183,6 +183,14 @@ OF_THE_LEDGER = (
         "if engine.version() is None:",
         "an answer is kept, and a draw made, for a state of the data that it was not looked at",
         ("tests/session/test_door.py",),
+    ),
+    Mutant(
+        "another-state-named-by-others",
+        "door.py",
+        "if paid.version != engine.version():",
+        "if paid.version is None:",
+        "whoever asks while a file is replaced lets a question of before be answered with rows of both states",
+        ("tests/session/test_lanes.py",),
     ),
     Mutant(
         "mark-of-any-place",

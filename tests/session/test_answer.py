@@ -86,7 +86,8 @@ def test_confidence_lies_between_0_and_1(answer: sf.Answer, confidence: Any) -> 
 
 def test_json_has_the_agreed_shape(answer: sf.Answer) -> None:
     said = json.loads(json.dumps(answer.to_dict()))
-    agreed = ["columns", "rows", "intervals", "confidence", "cost", "spent", "left", "unit", "cached", "receipt"]
+    agreed = ["question", "columns", "kinds", "along", "measured", "rows", "intervals", "confidence", "spend", "cost"]
+    agreed += ["spent", "left", "unit", "cached", "receipt"]
     assert [key for key in said if key != "when"] == [*agreed, "more", "price", "notes"]
     assert said["columns"] == ["sex", "n", "income"]
     assert [list(row) for row in said["rows"]] == [["sex", "n", "income"]] * 2

@@ -74,7 +74,7 @@ def test_it_reads_as_text_and_as_json(blind: sf.Session) -> None:
     said = json.loads(json.dumps(explanation.to_dict()))
     assert list(said) == [
         *("question", "unit", "groups", "keys", "cost", "price", "refused", "steps", "expected_error"),
-        *("confidence", "notes", "cheaper", "without_delta", "sql", "digest"),
+        *("confidence", "rows", "supposed", "supposing", "notes", "cheaper", "without_delta", "sql", "digest"),
     ]
     assert said["sql"] not in text
     assert explanation.as_text(sql=True).endswith(f"SQL:\n{said['sql']}")

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.answers.clipped import Clipped
+from sfumato.answers.column_kinds import kind_of
 from sfumato.answers.columns import CONFIDENCE, Intervals, Noises, interval_of, value_of
 from sfumato.answers.display import as_text, beside, ends
 from sfumato.answers.formulas import Formulas
@@ -15,7 +16,7 @@ from sfumato.answers.found_ends import found_ends
 from sfumato.answers.notes import notes, price_in_words, protects
 from sfumato.answers.offers import offer_notes
 from sfumato.answers.pages import as_fragment, as_page
-from sfumato.answers.picture import picture
+from sfumato.answers.picture import along, picture
 from sfumato.answers.repeat import Repeat
 from sfumato.answers.wordings import no_script
 from sfumato.errors import missing_extra, out_of_range
@@ -158,10 +159,15 @@ class Answer:
     def to_dict(self, confidence: float = CONFIDENCE) -> dict[str, Any]:
         """What `--format json` prints."""
         return {
+            "question": self.question,
             "columns": list(self.columns),
+            "kinds": {column.name: kind_of(column) for column in self._numbers[1]},
+            "along": {name: along(self, name) for name in self.measured if along(self, name)},
+            "measured": self.measured,
             "rows": self.rows,
             "intervals": [{name: _plain(pair) for name, pair in row.items()} for row in self.interval(confidence)],
             "confidence": confidence,
+            "spend": self.cost.epsilon,
             "cost": {"epsilon": self.cost.epsilon, "delta": self.cost.delta},
             "spent": {"epsilon": self.spent.epsilon, "delta": self.spent.delta},
             "left": {"epsilon": self.left.epsilon, "delta": self.left.delta},

@@ -30,7 +30,9 @@ class Asked(Protocol):
         request: str | None = None,
         **caps: Unpack[CapsGiven],
     ) -> Answer: ...
-    def explain(self, question: str, *, spend: GivenNumber | None = None, **caps: Unpack[CapsGiven]) -> Explanation: ...
+    def explain(
+        self, question: str, *, spend: GivenNumber | None = None, rows: int | None = None, **caps: Unpack[CapsGiven]
+    ) -> Explanation: ...
     def spend_for(
         self,
         question: str,
@@ -38,6 +40,7 @@ class Asked(Protocol):
         error: GivenNumber,
         column: str | None = None,
         confidence: float = CONFIDENCE,
+        rows: int | None = None,
         **caps: Unpack[CapsGiven],
     ) -> float: ...
 
@@ -159,8 +162,10 @@ class Builder:
     ) -> Answer:
         return self._session.ask(self._text(), spend=spend, fresh=fresh, request=request, **caps)
 
-    def explain(self, *, spend: GivenNumber | None = None, **caps: Unpack[CapsGiven]) -> Explanation:
-        return self._session.explain(self._text(), spend=spend, **caps)
+    def explain(
+        self, *, spend: GivenNumber | None = None, rows: int | None = None, **caps: Unpack[CapsGiven]
+    ) -> Explanation:
+        return self._session.explain(self._text(), spend=spend, rows=rows, **caps)
 
     def spend_for(
         self,
@@ -168,10 +173,13 @@ class Builder:
         error: GivenNumber,
         column: str | None = None,
         confidence: float = CONFIDENCE,
+        rows: int | None = None,
         **caps: Unpack[CapsGiven],
     ) -> float:
         """The smallest spend whose error bar is at most ±error."""
-        return self._session.spend_for(self._text(), error=error, column=column, confidence=confidence, **caps)
+        return self._session.spend_for(
+            self._text(), error=error, column=column, confidence=confidence, rows=rows, **caps
+        )
 
     def __str__(self) -> str:
         return self._text()

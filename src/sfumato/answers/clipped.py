@@ -43,6 +43,12 @@ class Clipped:
         """Whether all groups of a person count: else people are missing in groups that they are not counted in."""
         return not self.plan.open and self.plan.capped.groups >= self.plan.groups
 
+    @property
+    def counted(self) -> frozenset[int]:
+        """The places of the numbers that say what was clipped."""
+        cut = [] if self.clipping.cut is None else [self.clipping.cut]
+        return frozenset([*(each.measure for each in self.clipping.clamped), *cut])
+
     def covers(self, column: OutputColumn) -> bool:
         """Whether an error bar holds clipping, and so depends on the answer."""
         clamped = isinstance(column, SumColumn | MeanColumn) and self._of(column) is not None

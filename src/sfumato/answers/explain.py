@@ -9,6 +9,8 @@ from sfumato.answers.columns import CONFIDENCE
 from sfumato.answers.formulas import expected_errors
 from sfumato.answers.notes import notes, price_in_words, protects
 from sfumato.answers.offers import cheaper
+from sfumato.answers.supposed import supposed_error
+from sfumato.answers.wordings import if_so_many, supposing
 from sfumato.errors import so_many
 from sfumato.kernel.certify import Certified
 from sfumato.kernel.mechanisms.additive import Additive
@@ -80,6 +82,8 @@ class Explanation:
     refused: str = ""  # why it would not be answered, unless it was before
     cheaper: tuple[str, ...] = ()  # what would need less noise, and what it would count
     without_delta: dict[str, float] = field(default_factory=dict)  # errors, if the budget had no delta: where smaller
+    rows: int | None = None  # how many a group has about, as the analyst guesses
+    supposed: tuple[str, ...] = ()  # whose expected error rests on that guess
 
     def to_dict(self) -> dict[str, Any]:
         """What `--format json` prints."""
@@ -104,6 +108,9 @@ class Explanation:
             ],
             "expected_error": self.expected_error,
             "confidence": CONFIDENCE,
+            "rows": self.rows,
+            "supposed": list(self.supposed),
+            "supposing": supposing(self.rows) if self.rows is not None and self.supposed else "",
             "notes": list(self.notes),
             "cheaper": list(self.cheaper),
             "without_delta": self.without_delta,
@@ -134,9 +141,11 @@ class Explanation:
         lines += [f"Error bars ({100 * CONFIDENCE:.0f} %):"]
         for name, error in self.expected_error.items():
             unknown = "none" if name in self.without_error else "depends on the answer"
-            lines += [f"  {name}: " + (f"±{error:.6g}" if error is not None else unknown)]
+            guessed = f" {if_so_many(self.rows)}" if self.rows is not None and name in self.supposed else ""
+            lines += [f"  {name}: " + (f"±{error:.6g}{guessed}" if error is not None else unknown)]
             if name in self.without_delta:
                 lines += [f"    with delta = 0 in the policy: ±{self.without_delta[name]:.6g}, and fewer questions fit"]
+        lines += [f"  {supposing(self.rows)}"] if self.rows is not None and self.supposed else []
         lines += ["Cheaper:", *(f"  {offer}" for offer in self.cheaper)] if self.cheaper else []
         lines += ["Not covered by error bars:", *(f"  {note}" for note in self.notes)] if self.notes else []
         elsewhere = f"SQL:      {len(self.sql):,} characters, shown by --sql; in Python it is explanation.sql."
@@ -155,9 +164,12 @@ def explain(
     cost: Amount,
     after: After,
     clipping: Clipping | None = None,
+    rows: int | None = None,
 ) -> Explanation:
     plan, clipped = certified.plan, None if clipping is None else Clipped(certified, clipping)
     mechanisms = tuple(release.mechanism for release in certified.releases)
+    errors = expected_errors(columns, after, mechanisms, CONFIDENCE, clipped)
+    guessed = {} if rows is None else _supposed(certified, columns, clipped, rows, errors)
     return Explanation(
         question=question,
         unit=protects(plan),
@@ -177,7 +189,7 @@ def explain(
                 for position, (measure, release) in enumerate(zip(plan.measures, certified.releases, strict=True))
             ),
         ),
-        expected_error=expected_errors(columns, after, mechanisms, CONFIDENCE, clipped),
+        expected_error={**errors, **guessed},
         notes=notes(certified, columns, clipping),
         sql=sql,
         digest=certified.digest,
@@ -185,7 +197,22 @@ def explain(
         refused="" if not certified.switched_off else mechanism_switched_off(certified.switched_off[0]).message,
         without_error=tuple(column.name for column in columns if isinstance(column, ModeColumn)),
         cheaper=cheaper(certified, columns) if clipping is None else (),
+        rows=rows,
+        supposed=tuple(guessed),
     )
+
+
+def _supposed(
+    certified: Certified,
+    columns: tuple[OutputColumn, ...],
+    clipped: Clipped | None,
+    rows: int,
+    known: dict[str, float | None],
+) -> dict[str, float]:
+    """What depends on the answer, of a group of about so many rows."""
+    unknown = [column for column in columns if known.get(column.name, 0) is None]
+    found = {column.name: supposed_error(column, certified, rows, CONFIDENCE, clipped) for column in unknown}
+    return {name: error for name, error in found.items() if error is not None}
 
 
 def _discovered(selection: KeySelection) -> str:

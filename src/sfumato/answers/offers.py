@@ -2,18 +2,23 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from math import sqrt
 
 from sfumato.answers.columns import CONFIDENCE, expected_error
 from sfumato.kernel.certify import Certified, certify
 from sfumato.kernel.mechanisms.protocol import Mechanism
+from sfumato.ledger.terms import Terms
 from sfumato.plan.caps import Caps
 from sfumato.plan.expressions import Column
 from sfumato.plan.nodes import CentredSum, Plan
 from sfumato.plan.sources import unit_of
 from sfumato.query.allocate import with_caps
 from sfumato.query.capping import OWNERS, AskedCaps
+from sfumato.query.planned import Planned, prepared
 from sfumato.query.rewrite import KeyColumn, MeanColumn, OutputColumn
+from sfumato.schema.budget import Budget
+from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person
 
 ONE_ROW = AskedCaps(max_rows=1)
@@ -113,6 +118,19 @@ def smaller_errors(
         if now is not None and then is not None and then < now:
             found[column.name] = now, then
     return found
+
+
+def without_delta(asked: Planned, spend: Fraction, terms: Terms, schema: Schema, caps: AskedCaps) -> dict[str, float]:
+    """Error bars of the same question at the same spend, if the budget had no delta: those that are smaller.
+
+    Laplace noise is smaller for one question; many of them together cost less with Gaussian noise.
+    """
+    if not terms.budget.delta or asked.certified.plan.open or asked.draft.clipping is not None:
+        return {}
+    pure = Terms(Budget(terms.budget.epsilon))
+    (one,) = prepared([asked.question], schema, lambda: pure, spend, caps).planned
+    errors = smaller_errors(asked.certified, one.certified, one.columns)
+    return {name: then for name, (_, then) in errors.items()}
 
 
 def _mechanisms(certified: Certified) -> tuple[Mechanism, ...]:

@@ -58,7 +58,7 @@ def picture(answer: "Answer", column: str | None, confidence: float) -> Any:
             for cell, interval in zip(cells, intervals, strict=True)
         ]
         draw = histogram if "low" in cells[0][0] else cumulative
-        return draw(labels, cells, pairs, title=chosen, along=_along(answer, chosen))
+        return draw(labels, cells, pairs, title=chosen, along=along(answer, chosen))
     known = [_known(cell, interval) for cell, interval in zip(cells, intervals, strict=True)]
     # A line of steps would run on over a key without a number.
     if len(keys) == 1 and len(rows) == len(answer.rows) and _is_ordered([row[keys[0]] for row in rows]):
@@ -112,7 +112,7 @@ def column_of(answer: "Answer", name: str) -> OutputColumn | None:
     return next((column for column in answer._numbers[1] if column.name == name), None)
 
 
-def _along(answer: "Answer", name: str) -> str:
+def along(answer: "Answer", name: str) -> str:
     """What the bins or points of a column are of."""
     column = column_of(answer, name)
     if isinstance(column, FoundBinsColumn):

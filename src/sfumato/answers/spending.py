@@ -5,6 +5,7 @@ from fractions import Fraction
 
 from sfumato.answers.clipped import Clipped
 from sfumato.answers.formulas import expected_errors
+from sfumato.answers.supposed import supposed_error
 from sfumato.answers.wordings import (
     error_depends,
     error_out_of_reach,
@@ -14,7 +15,7 @@ from sfumato.answers.wordings import (
     which_column,
 )
 from sfumato.errors import UsageError
-from sfumato.kernel.mechanisms.protocol import Mechanism
+from sfumato.kernel.certify import Certified
 from sfumato.query.ordering import After
 from sfumato.query.rewrite import ModeColumn, OutputColumn
 from sfumato.schema.numbers import GivenNumber, exact_positive, shown
@@ -27,12 +28,17 @@ IN_A_DECADE = 9 * 10 ** (DIGITS - 1)
 def error_of(
     columns: tuple[OutputColumn, ...],
     after: After,
-    mechanisms: tuple[Mechanism, ...],
+    certified: Certified,
     column: str | None,
     confidence: float,
     clipped: Clipped | None = None,
+    rows: int | None = None,
 ) -> float:
-    """Half the width of a column's error bar, or Refused where it depends on the data."""
+    """Half the width of a column's error bar, or Refused where it depends on the data.
+
+    rows: about how many a group has; of that the error bars follow that depend on it.
+    """
+    mechanisms = tuple(release.mechanism for release in certified.releases)
     measured = expected_errors(columns, after, mechanisms, confidence, clipped)
     if not measured:
         raise keys_without_error()
@@ -43,7 +49,10 @@ def error_of(
         raise not_measured(name, measured)
     if any(isinstance(found, ModeColumn) and found.name == name for found in columns):
         raise no_error_bar(name)
-    if (error := measured[name]) is None:
+    error, made = measured[name], next((found for found in columns if found.name == name), None)
+    if error is None and rows is not None and made is not None:
+        error = supposed_error(made, certified, rows, confidence, clipped)
+    if error is None:
         raise error_depends(name)
     return error
 

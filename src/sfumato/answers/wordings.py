@@ -3,13 +3,14 @@
 import shlex
 from collections.abc import Iterable, Sequence
 
-from sfumato.errors import Refused, UsageError, did_you_mean, quoted
+from sfumato.errors import Refused, UsageError, did_you_mean, quoted, so_many
 
 
 def error_depends(column: str) -> Refused:
     return Refused(
         f'no spend can be named for "{column}": its error depends on the answer, which only asking tells.',
-        "Name the error of a COUNT or a SUM, or ask once with a small spend and look at the error bars.",
+        "Name the error of a COUNT or a SUM, say about how many rows a group has (--rows 1000, in Python rows=1000) or "
+        "ask once with a small spend and look at the error bars.",
     )
 
 
@@ -24,6 +25,26 @@ def column_without_error() -> UsageError:
     return UsageError(
         "--column says whose error bar --error means, and there is no --error.",
         "Leave --column out, or say --error 10.",
+    )
+
+
+def rows_without_error() -> UsageError:
+    return UsageError(
+        "--rows says how many rows a group has about, for the error bar that --error means, and there is no --error.",
+        "Leave --rows out, or say --error 10; sfumato explain takes --rows beside --spend.",
+    )
+
+
+def if_so_many(rows: int) -> str:
+    """Behind an error bar."""
+    return f"if a group has about {so_many(rows, 'row')}"
+
+
+def supposing(rows: int) -> str:
+    """Under error bars that rest on a guess."""
+    return (
+        f"That a group has about {so_many(rows, 'row')} is your guess, and no data was looked at; their values are "
+        "taken to lie evenly over one half of what their bounds allow."
     )
 
 

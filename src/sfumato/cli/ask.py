@@ -9,6 +9,7 @@ import typer
 
 from sfumato.answers.answer import Answer, check_confidence
 from sfumato.answers.display import MOST_LISTED, beside, ends, listed, long, readable, sentences
+from sfumato.answers.wordings import rows_without_error
 from sfumato.cli.format import Format, WithPage
 from sfumato.cli.output import as_csv, as_json, as_table, working, write
 from sfumato.cli.spending import Clipped, MaxGroups, MaxRows, MaxRowsPerGroup, settled
@@ -27,6 +28,10 @@ def ask(
     spend: Annotated[str | None, typer.Option(help="How much epsilon this question may cost, e.g. 0.5.")] = None,
     error: Annotated[str | None, typer.Option(help="Spend what brings the error bar down to this, e.g. 10.")] = None,
     column: Annotated[str | None, typer.Option(help="Whose error bar, if the question has several numbers.")] = None,
+    rows: Annotated[
+        int | None,
+        typer.Option(help="About how many rows a group has, your guess: for --error of an average."),
+    ] = None,
     delta: Annotated[
         str | None,
         typer.Option(help="Delta for discovering keys, e.g. 1e-9 (default: a fiftieth of the pot for keys)."),
@@ -48,12 +53,22 @@ def ask(
 ) -> None:
     """Ask a question, pay for it, get an answer with error bars."""
     check_confidence(confidence)
+    if rows is not None and error is None:
+        raise rows_without_error()
     caps = CapsGiven(max_rows=max_rows, max_groups=max_groups, max_rows_per_group=max_rows_per_group, clipped=clipped)
     ready(output, script)
     page_ready(wanted=format is Format.html, static=static)
     with working("Asking …"), open_policy(policy, analyst=analyst) as session:
         amount, chosen = settled(
-            session, question, spend=spend, error=error, column=column, delta=delta, confidence=confidence, caps=caps
+            session,
+            question,
+            spend=spend,
+            error=error,
+            column=column,
+            delta=delta,
+            confidence=confidence,
+            caps=caps,
+            rows=rows,
         )
         answer = session.ask(question, spend=amount, fresh=fresh, request=request, **caps)
         write(_rendered(answer, confidence, format, chosen, static=static), output)

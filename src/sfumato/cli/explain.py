@@ -24,6 +24,10 @@ def explain(
     spend: Annotated[str | None, typer.Option(help="How much epsilon the question may cost, e.g. 0.5.")] = None,
     error: Annotated[str | None, typer.Option(help="Or the error bar it may have, e.g. 10.")] = None,
     column: Annotated[str | None, typer.Option(help="Whose error bar, if the question has several numbers.")] = None,
+    rows: Annotated[
+        int | None,
+        typer.Option(help="About how many rows a group has, your guess: tells errors that depend on it, e.g. 1000."),
+    ] = None,
     delta: Annotated[
         str | None,
         typer.Option(help="Delta for discovering keys, e.g. 1e-9 (default: a fiftieth of the pot for keys)."),
@@ -41,9 +45,17 @@ def explain(
     caps = CapsGiven(max_rows=max_rows, max_groups=max_groups, max_rows_per_group=max_rows_per_group, clipped=clipped)
     with open_policy(policy, analyst=analyst) as session:
         amount, chosen = settled(
-            session, question, spend=spend, error=error, column=column, delta=delta, confidence=CONFIDENCE, caps=caps
+            session,
+            question,
+            spend=spend,
+            error=error,
+            column=column,
+            delta=delta,
+            confidence=CONFIDENCE,
+            caps=caps,
+            rows=rows,
         )
-        explanation = session.explain(question, spend=amount, **caps)
+        explanation = session.explain(question, spend=amount, rows=rows, **caps)
     if format is Format.json:
         text = as_json(explanation.to_dict())
     elif format is Format.csv:

@@ -21,6 +21,9 @@ app = typer.Typer(add_completion=False)
 def history(
     policy: Annotated[Path, typer.Argument(help="The policy file, e.g. people.toml.")],
     draws: Annotated[bool, typer.Option("--draws", help="List what was drawn for learners' charges instead.")] = False,
+    analyst: Annotated[str | None, typer.Option(help="Of this analyst alone.")] = None,
+    before: Annotated[int | None, typer.Option(help="What was charged before this entry.")] = None,
+    limit: Annotated[int | None, typer.Option(help="The newest so many, e.g. 20.")] = None,
     format: Annotated[Usual, typer.Option(help="How to print.")] = Format.table,
     output: ToFile = None,
 ) -> None:
@@ -29,7 +32,7 @@ def history(
         if draws:
             _print_draws(owned.draws(), format, output)
             return
-        charges = owned.history()
+        charges = owned.history(analyst, before=before, limit=limit)
     if format is Format.json:
         columns = ("entry", "when", "analyst", "spend", "digest", "releases", "request", "questions", "purpose")
         write(as_json([{name: getattr(charge, name) for name in columns} for charge in charges]), output)

@@ -11,7 +11,8 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from sfumato.errors import SfumatoError, UsageError
+from sfumato.cli.pointing import pointed
+from sfumato.errors import Refused, SfumatoError, UsageError
 
 # name -> (module, what the help page says about it)
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -96,10 +97,14 @@ def run(arguments: list[str] | None = None) -> None:
 
 def report(error: SfumatoError, *, as_json: bool) -> None:
     name = type(error).__name__
+    at = error.at if isinstance(error, Refused) else None
     if as_json:
-        print(json.dumps({"error": name, "message": error.message, "hint": error.hint}), file=sys.stderr)
+        place = {} if at is None else {"at": at}
+        print(json.dumps({"error": name, "message": error.message, "hint": error.hint, **place}), file=sys.stderr)
     else:
         print(f"{name}: {error}", file=sys.stderr)
+        if isinstance(error, Refused) and at is not None:
+            print(pointed(error.question, at), file=sys.stderr)
 
 
 def _wants_json(arguments: list[str]) -> bool:

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from sfumato.answers.wordings import column_without_error, one_of_spend_and_error
+from sfumato.answers.wordings import column_without_error, if_so_many, one_of_spend_and_error
 from sfumato.cli.output import number
 from sfumato.query.capping import CapsGiven
 from sfumato.schema.budget import Spend
@@ -31,6 +31,7 @@ def settled(
     delta: str | None,
     confidence: float,
     caps: CapsGiven,
+    rows: int | None = None,
 ) -> tuple[Spend, str]:
     """The spend, and a sentence about it where it follows from an error."""
     if (spend is None) == (error is None):
@@ -41,5 +42,6 @@ def settled(
             raise column_without_error()
         return Spend(number(str(spend), "spend"), for_keys), ""
     wanted = number(error, "error")
-    found = Decimal(repr(session.spend_for(question, error=wanted, column=column, confidence=confidence, **caps)))
-    return Spend(found, for_keys), f"Spend {found:f} for ±{wanted:f} at {100 * confidence:g} %.\n"
+    named = session.spend_for(question, error=wanted, column=column, confidence=confidence, rows=rows, **caps)
+    found, guessed = Decimal(repr(named)), "" if rows is None else f", {if_so_many(rows)}"
+    return Spend(found, for_keys), f"Spend {found:f} for ±{wanted:f} at {100 * confidence:g} %{guessed}.\n"

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from contextlib import ExitStack
 
-from sfumato.engines.protocol import Engine
+from sfumato.engines.protocol import Engine, Engines
 from sfumato.engines.sql.sources import Names
 from sfumato.errors import plan_refused
 from sfumato.kernel.certify import Certified
@@ -25,7 +25,7 @@ class Copies:
         self._of: tuple[str, Schema] | None = None
         self._kept: dict[Kept, tuple[str, ExitStack]] = {}
 
-    def are_of(self, engine: Engine) -> bool:
+    def are_of(self, engine: Engines) -> bool:
         return self._engine is engine
 
     def names(self, plans: Sequence[Certified], version: str) -> Names:

@@ -22,18 +22,30 @@ class Query:
     cells: bool = False
 
 
-class Engine(Protocol):
-    """One private table, and those beside it."""
+class Engines(Protocol):
+    """One private table, and those beside it, in one engine or in several alike."""
 
     @property
     def dialect(self) -> Dialect: ...
 
+    def version(self) -> str:
+        """Names the state of the data. What makes a table unreadable is found here, before anything is charged."""
+
+    def lane(self) -> AbstractContextManager["Engine"]:
+        """An engine that a question may be run on: one that nobody asks, waited for if there is none."""
+
+    def one(self) -> "Engine":
+        """Always the same engine, for whoever keeps something in it from question to question."""
+
+    def close(self) -> None: ...
+
+
+class Engine(Engines, Protocol):
+    """One engine, which works on one question at a time. Its lane is itself."""
+
     @property
     def shortest_tick(self) -> int:
         """No answer leaves earlier, in nanoseconds: what hides how long a small question takes."""
-
-    def version(self) -> str:
-        """Names the state of the data. What makes a table unreadable is found here, before anything is charged."""
 
     def slot(self) -> AbstractContextManager[object]:
         """Leave to run a question, taken before it is charged: nobody pays and then waits for others."""
@@ -50,5 +62,3 @@ class Engine(Protocol):
 
         Claim: they are of the state that `version` named last; else it fails, as `rows` does.
         """
-
-    def close(self) -> None: ...

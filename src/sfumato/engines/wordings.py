@@ -164,6 +164,13 @@ def engine_failed() -> EngineFailed:
     )
 
 
+def changed_while_opened() -> DataUnreadable:
+    return DataUnreadable(
+        "the data changed while it was opened, so that its slots would see different states.",
+        "Nothing was charged. Open it again. What can be read only once takes one slot.",
+    )
+
+
 def check_unfinished() -> EngineFailed:
     return EngineFailed(
         "the engine could not count the cells of this table within its limits.",

@@ -17,7 +17,7 @@ from sfumato.ledger.bought import OTHERWISE, Bought, fit
 from sfumato.ledger.entry import Entry
 from sfumato.ledger.history import Charge, Drawn, Line, drawn_line, line_of
 from sfumato.ledger.in_force import InForce, as_said
-from sfumato.ledger.listing import History
+from sfumato.ledger.listing import History, page
 from sfumato.ledger.payment import Draw, Payment, Sealed, Sealing, Stored, demand_answerable
 from sfumato.ledger.pen import Pen
 from sfumato.ledger.records import Records
@@ -148,15 +148,16 @@ class Ledger:
         with self.records.reading() as book:
             return balance_of(book, self._in_force.terms(book), analyst, like)
 
-    def history(self, analyst: str | None = None) -> list[Charge]:
-        """One entry per charge, oldest first: those of one analyst, or for the owner all.
+    def history(
+        self, analyst: str | None = None, *, before: int | None = None, limit: int | None = None
+    ) -> list[Charge]:
+        """One entry per charge, oldest first: those of one analyst, or for the owner all; the newest before an entry.
 
         Every hash was checked when this process first read the entry; `verify` reads all of them again. A line says
         what was asked and paid, not whether it was answered: it need not be covered.
         """
         with self.records.checking() as book:
-            lines = self._history.lines(book, self.records.chain.entries)
-            return [line for line in lines if analyst in (None, line.analyst)]
+            return page(self._history.lines(book, self.records.chain.entries), analyst, before, limit)
 
     def recall(self, charge: int, analyst: str) -> tuple[Entry, Stored]:
         """A charge of this analyst and what was kept for it, or its failure.

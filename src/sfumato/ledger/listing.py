@@ -1,11 +1,15 @@
 """The charges of a ledger, listed: each is read and checked once in a process."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from itertools import islice
 
 from sfumato.ledger.book import Book
 from sfumato.ledger.entry import Entry
 from sfumato.ledger.history import Charge, history_line
 from sfumato.ledger.wordings import ledger_broken
+from sfumato.schema.numbers import whole
+
+MOST_LISTED = 10**9
 
 
 class History:
@@ -32,3 +36,13 @@ class History:
         if self._read != book.seq:
             raise ledger_broken(self._read + 1)
         return self._lines
+
+
+def page(lines: Sequence[Charge], analyst: str | None, before: int | None, limit: int | None) -> list[Charge]:
+    """The newest charges of one analyst, or of all, before an entry; oldest first. Without a limit all of them."""
+    first = None if before is None else whole(before, "before", least=1, most=MOST_LISTED)
+    most = None if limit is None else whole(limit, "limit", least=1, most=MOST_LISTED)
+    wanted = (
+        line for line in reversed(lines) if analyst in (None, line.analyst) and (first is None or line.entry < first)
+    )
+    return list(islice(wanted, most))[::-1]

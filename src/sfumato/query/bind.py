@@ -8,6 +8,7 @@ from sfumato.kernel.certify import MOST_GROUPS
 from sfumato.plan.expressions import Call, Column, Condition, Expression
 from sfumato.plan.nodes import BetweenEnds, Cells, CountRows, CountValues, Key, ListedKey, MostFrequent, OpenKey, Sum
 from sfumato.plan.sources import Computed, Rows, Source, derive
+from sfumato.query.about import about, binding
 from sfumato.query.bind_calls import bind_call
 from sfumato.query.bind_expressions import bind_condition, bind_value, first_column
 from sfumato.query.bind_keys import bind_key, is_made_text
@@ -16,7 +17,7 @@ from sfumato.query.bound import Bins, BoundCall
 from sfumato.query.computing import Computed as Formula
 from sfumato.query.computing import Operand
 from sfumato.query.ordering import After
-from sfumato.query.question import Question, SelectedCall, SelectedFormula, SelectedKey
+from sfumato.query.question import Question, Selected, SelectedCall, SelectedFormula, SelectedKey
 from sfumato.query.shrinking import shrunk
 from sfumato.query.wordings import (
     duplicate_output,
@@ -59,7 +60,7 @@ def bind(question: Question, root: Schema) -> BoundQuestion:
     columns = grouped
     if any(is_made_text(key, schema) for key in grouped):
         table, schema, columns = _with_made_texts(table, schema, root, grouped)
-    keys = tuple(shrunk(bind_key(key, schema), where) for key in columns)
+    keys = tuple(_key(typed, key, schema, where) for typed, key in zip(question.keys, columns, strict=True))
     groups = 1
     for key in keys:
         groups *= 1 if isinstance(key, OpenKey) else key.size
@@ -67,15 +68,15 @@ def bind(question: Question, root: Schema) -> BoundQuestion:
         raise too_many_keys(groups, MOST_GROUPS)
     for place, repeated in enumerate(grouped):
         if repeated in grouped[:place]:
-            raise duplicate_output(first_column(repeated))
-    _refuse_repeats(item.name for item in question.selected)
+            raise about(duplicate_output(first_column(repeated)), question.keys[place])
+    _refuse_repeats(question.selected)
     selected: list[BoundKey | BoundAggregate] = []
     for item in question.selected:
         match item:
             case SelectedKey(name=name, expression=expression):
                 shown = bind_value(expression, schema)
                 if shown not in grouped:
-                    raise _ungrouped(item, schema)
+                    raise about(_ungrouped(item, schema), item)
                 selected.append(BoundKey(name, grouped.index(shown)))
             case SelectedCall(name=name):
                 selected.append(BoundAggregate(name, bind_call(item, schema, groups)))
@@ -143,6 +144,12 @@ def _unused(name: str, taken: set[str]) -> str:
     return name
 
 
+@binding()
+def _key(_: Expression, bound: Expression, schema: Schema, where: Condition | None) -> Key | OpenKey:
+    """Of a key as it was typed and as it was bound."""
+    return shrunk(bind_key(bound, schema), where)
+
+
 def _meant(key: Expression, question: Question, schema: Schema) -> Expression:
     """A name after GROUP BY means a column of the table; if there is none, what stands before AS."""
     if isinstance(key, Column) and key.name.casefold() not in {name.casefold() for name in schema.columns}:
@@ -178,9 +185,9 @@ def _shows_text(item: BoundKey | BoundAggregate, keys: tuple[Key | OpenKey, ...]
             return False
 
 
-def _refuse_repeats(names: Iterable[str]) -> None:
+def _refuse_repeats(selected: Iterable[Selected]) -> None:
     seen: set[str] = set()
-    for name in names:
-        if name in seen:
-            raise duplicate_output(name)
-        seen.add(name)
+    for item in selected:
+        if item.name in seen:
+            raise about(duplicate_output(item.name), item)
+        seen.add(item.name)

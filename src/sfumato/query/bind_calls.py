@@ -27,6 +27,7 @@ from sfumato.plan.nodes import (
     UnboundedSum,
 )
 from sfumato.plan.walk import columns_in, inside
+from sfumato.query.about import binding
 from sfumato.query.bind_expressions import bind_number, bind_value, first_column, value_range
 from sfumato.query.bind_keys import bind_key
 from sfumato.query.bound import Bins, BoundCall, FoundMean, FoundSpread, Mean, Quantile, Spread
@@ -60,6 +61,7 @@ LOST = {
 WIDEST_SPREAD = Fraction(10) ** 120  # and so do squares
 
 
+@binding()
 def bind_call(item: SelectedCall, schema: Schema, groups: int = 1) -> BoundCall:
     match item.call:
         case CountRows():

@@ -29,6 +29,7 @@ from sfumato.plan.expressions import (
 from sfumato.plan.functions import FUNCTIONS, Kind
 from sfumato.plan.kinds import kind_of
 from sfumato.plan.walk import parts
+from sfumato.query.about import binding
 from sfumato.query.bind_dates import date_part_range
 from sfumato.query.bind_functions import check_growth
 from sfumato.query.function_ranges import range_of
@@ -55,6 +56,7 @@ NEAREST: dict[tuple[Kind, Kind], str] = {
 TRUTH = {"true": 1, "false": 0}  # a text, where columns hold true and false
 
 
+@binding()
 def resolve(column: Column, schema: Schema) -> Column:
     """The declared column a typed name means: exactly that name, or the only one that differs in case."""
     column = Column(schema.meant(column.name))
@@ -143,6 +145,7 @@ def _combine(operator: str, left: Range, right: Range, text: str) -> Range:
             return times(left, divisor)
 
 
+@binding()
 def bind_condition(condition: Condition, schema: Schema) -> Condition:
     match condition:
         case Comparison(operator=operator, left=left, right=right):
@@ -217,6 +220,7 @@ def bind_number(value: Expression, schema: Schema) -> Expression:
     return _bind_as(value, "number", schema)
 
 
+@binding()
 def _bind_as(value: Expression, kind: Kind, schema: Schema) -> Expression:
     return _as_kind(bind_value(value, schema), kind, schema)
 
@@ -232,6 +236,7 @@ def _as_kind(bound: Expression, kind: Kind, schema: Schema) -> Expression:
     return bound
 
 
+@binding()
 def bind_value(value: Expression, schema: Schema) -> Expression:
     match value:
         case Column():

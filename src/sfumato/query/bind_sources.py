@@ -23,6 +23,7 @@ from sfumato.plan.sources import (
     number_between,
     table_caps,
 )
+from sfumato.query.about import about, binding
 from sfumato.query.bind_calls import WIDEST, lattice_of
 from sfumato.query.bind_expressions import (
     bind_condition,
@@ -54,6 +55,7 @@ from sfumato.schema.unit import Person
 COUNTED = Lattice(0, 1, 0)
 
 
+@binding()
 def bind_source(table: str | From, schema: Schema) -> tuple[Source, Schema]:
     """The source, and the schema of its columns with their spellings.
 
@@ -81,6 +83,7 @@ def bind_source(table: str | From, schema: Schema) -> tuple[Source, Schema]:
     return source, replace(columns, spelt=spelt)
 
 
+@binding()
 def _private(name: str, schema: Schema) -> str:
     tables = [schema.table, *schema.tables]
     found = _found(name, tables)
@@ -99,6 +102,7 @@ def _unit_id(schema: Schema) -> list[str]:
     return [schema.unit.id] if isinstance(schema.unit, Person) else []
 
 
+@binding()
 def _bind_item(item: Item, schema: Schema) -> tuple[Source, Schema]:
     if isinstance(item.table, str):
         return bind_source(item.table, schema)
@@ -120,6 +124,7 @@ def _is_unit(column: Expression, schema: Schema, root: Schema) -> bool:
     return schema.meant(column.name).casefold() == root.unit.id.casefold()
 
 
+@binding(2)
 def _with_lookup(
     source: Source, left: Schema, join: Join, table: str, schema: Schema
 ) -> tuple[Source, tuple[Taken, ...]]:
@@ -134,6 +139,7 @@ def _with_lookup(
     return Lookup(source, table, column, taken, join.inner), taken
 
 
+@binding(2)
 def _on_unit(source: Source, left: Schema, join: Join, schema: Schema) -> tuple[Source, tuple[Taken, ...]]:
     right, columns = _bind_item(join.item, schema)
     if not isinstance(schema.unit, Person):
@@ -158,6 +164,7 @@ def _taken(names: list[str], table: str, left: Schema, schema: Schema) -> tuple[
     return tuple(taken)
 
 
+@binding()
 def _bind_sub_query(query: SubQuery, schema: Schema) -> Source:
     inner, columns = bind_source(query.table, schema)
     where = None if query.where is None else bind_condition(query.where, columns)
@@ -175,8 +182,8 @@ def _computed(query: SubQuery, columns: Schema, schema: Schema) -> tuple[Compute
         match item:
             case EveryColumn():
                 found += [Computed(name, Column(name), columns.columns[name]) for name in columns.visible]
-            case SelectedValue(name=name, value=value) if _is_unit(value, columns, schema):
-                _unrenamed(name, schema)
+            case SelectedValue(value=value) if _is_unit(value, columns, schema):
+                _unrenamed(item, schema)
             case SelectedValue(name=name, value=value):
                 bound = bind_value(value, columns)
                 found.append(Computed(name.casefold(), bound, _declared(bound, name, columns)))
@@ -194,12 +201,12 @@ def _folded(query: SubQuery, columns: Schema, schema: Schema) -> tuple[Folded, .
                 bound = bind_value(value, columns) if how == "count" else bind_number(value, columns)
                 lattice = COUNTED if how == "count" else lattice_of(bound, text, columns)
                 found.append(Folded(name.casefold(), how, bound, lattice))
-            case SelectedValue(name=name, value=value) if _is_unit(value, columns, schema):
-                _unrenamed(name, schema)
+            case SelectedValue(value=value) if _is_unit(value, columns, schema):
+                _unrenamed(item, schema)
             case SelectedValue(value=value):
-                raise plain_beside_fold(first_column(value))
+                raise about(plain_beside_fold(first_column(value)), item)
             case EveryColumn():
-                raise plain_beside_fold("*")
+                raise about(plain_beside_fold("*"), item)
     if not found:
         # Who has rows at all: one row per person, of which only that there is one matters.
         found.append(Folded("count", "count", Number(Fraction(1)), COUNTED))
@@ -207,9 +214,10 @@ def _folded(query: SubQuery, columns: Schema, schema: Schema) -> tuple[Folded, .
     return tuple(found)
 
 
-def _unrenamed(name: str, schema: Schema) -> None:
+@binding()
+def _unrenamed(item: SelectedValue, schema: Schema) -> None:
     (unit_id,) = _unit_id(schema)
-    if name.casefold() != unit_id.casefold():
+    if item.name.casefold() != unit_id.casefold():
         raise unit_id_renamed(unit_id)
 
 

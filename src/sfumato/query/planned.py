@@ -21,8 +21,9 @@ from sfumato.query.capping import OWNERS, AskedCaps
 from sfumato.query.clipping import with_clipping
 from sfumato.query.ordering import After
 from sfumato.query.rewrite import Draft, OutputColumn, rewrite
-from sfumato.query.sql import parse
+from sfumato.query.sql import parse, tree
 from sfumato.query.sql_parts import written_back
+from sfumato.query.sql_positions import located
 from sfumato.query.wordings import delta_unused
 from sfumato.schema.budget import Spend
 from sfumato.schema.numbers import GivenNumber
@@ -52,17 +53,24 @@ def planned(
     question: str, schema: Schema, price: Cost, key_delta: Fraction = Fraction(0), caps: AskedCaps = OWNERS
 ) -> Planned:
     """What a question measures with all of this price; `key_delta` is for discovering keys, if it does."""
-    return _planned(question, bind(parse(question), schema), schema, price, key_delta, caps)
+    return _planned(question, _bound(question, schema), schema, price, key_delta, caps)
+
+
+def _bound(question: str, schema: Schema) -> BoundQuestion:
+    asked = parse(question)
+    with located(question, tree(question)):
+        return bind(asked, schema)
 
 
 def _planned(
     question: str, bound: BoundQuestion, schema: Schema, price: Cost, key_delta: Fraction, caps: AskedCaps
 ) -> Planned:
-    draft = rewrite(bound)
-    if caps.clipped:
-        draft = with_clipping(draft, bound.table, schema)
-    plan = allocate(bound, draft, schema, price, key_delta, caps)
-    return Planned(question, bound, draft, certify(plan, schema, price.currency))
+    with located(question):
+        draft = rewrite(bound)
+        if caps.clipped:
+            draft = with_clipping(draft, bound.table, schema)
+        plan = allocate(bound, draft, schema, price, key_delta, caps)
+        return Planned(question, bound, draft, certify(plan, schema, price.currency))
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +109,7 @@ def prepared(
     if spend is None:
         raise missing_argument("spend", "spend=0.5")
     wanted = spend if isinstance(spend, Spend) else Spend(spend)
-    bound = [bind(parse(question), schema) for question in questions]
+    bound = [_bound(question, schema) for question in questions]
     terms = read_terms()
     whole, key_delta = terms.price(wanted.epsilon), terms.for_keys(wanted.delta)
 

@@ -15,6 +15,7 @@ from sfumato.errors import Refused, not_supported
 from sfumato.plan.expressions import Column, Condition, Expression
 from sfumato.plan.functions import FUNCTIONS
 from sfumato.plan.walk import same, size
+from sfumato.query.about import about
 from sfumato.query.computing import check_formula
 from sfumato.query.ordering import After, Order
 from sfumato.query.question import Question, Selected, SelectedCall, SelectedFormula, SelectedKey, expressions_in
@@ -34,6 +35,7 @@ from sfumato.query.sql_expressions import (
 from sfumato.query.sql_foreign import refuse_foreign
 from sfumato.query.sql_formulas import is_formula, read_formula
 from sfumato.query.sql_hints import is_aggregate, shown
+from sfumato.query.sql_positions import located, reading
 from sfumato.query.sql_refusals import refuse_by_kind
 from sfumato.query.sql_sources import read_from, read_with
 from sfumato.query.wordings import (
@@ -67,6 +69,7 @@ HARMLESS = {
 MOST_CALLS = 4  # one inside another, of words the parser may take for something else
 MOST_JOINS = MOST_CASTS = 4
 MOST_NODES = 5_000
+AROUND = ("start_context", "highlight", "end_context")  # of a word, as the parser's errors name them
 
 
 class Written(sqlglot.Dialect):
@@ -89,12 +92,18 @@ def parse(text: str) -> Question:
     """
     if not isinstance(text, str):
         raise question_not_text(type(text).__name__)
-    return _parsed(text)[0]
+    with located(text):
+        return _parsed(text)[0]
+
+
+def tree(text: str) -> exp.Select:
+    """What the parser made of a question. Needs: a text that `parse` takes."""
+    return _parsed(text)[1]
 
 
 def rewritten(text: str) -> str:
     """A question as the parser would write it; whether that asks the same is for the caller to see."""
-    return _parsed(text)[1].sql(comments=False)
+    return tree(text).sql(comments=False)
 
 
 @lru_cache(maxsize=256)  # a question is explained, asked, written back and asked again
@@ -146,6 +155,7 @@ def _check_size(*written: Expression | Condition | None) -> None:
         raise too_large(MOST_NODES)
 
 
+@reading
 def _grouped_by(node: exp.Expr, selected: tuple[Selected, ...], alias: str) -> Expression:
     """A column, an expression, or the place of one in the SELECT list."""
     if isinstance(node, exp.Literal) and not node.is_string:
@@ -200,6 +210,7 @@ def _selected_name(node: exp.Expr, selected: tuple[Selected, ...], alias: str) -
     return next((item.name for item in computed if same(item.expression, meant)), None)
 
 
+@reading
 def _ordered_by(node: exp.Expr, selected: tuple[Selected, ...], alias: str) -> str | Expression:
     """A column of the answer, or what is computed from several."""
     if isinstance(node, exp.Literal) and not node.is_string:
@@ -221,6 +232,7 @@ def _ordered_by(node: exp.Expr, selected: tuple[Selected, ...], alias: str) -> s
     return formula
 
 
+@reading
 def _output(node: exp.Expr, selected: tuple[Selected, ...], alias: str, *, by_alias: bool = False) -> str:
     """The column of the answer that a name, a key or an aggregate means.
 
@@ -263,6 +275,7 @@ def _alike(one: SelectedFormula, other: SelectedFormula) -> bool:
     return one.formula == other.formula and next(parts) == next(parts)
 
 
+@reading
 def _whole(node: exp.Expr | None) -> int | None:
     if node is None:
         return None
@@ -297,7 +310,8 @@ def one_statement(text: str) -> exp.Expr:
     try:
         statements = PARSING.parser().parse(tokens, text)
     except sqlglot.errors.ParseError as error:
-        raise not_sql(_where_it_stopped(error)) from None
+        refused, place = not_sql(_where_it_stopped(error)), _place_of(error, text)
+        raise (refused if place is None else about(refused, place)) from None
     except Exception:  # noqa: BLE001 - a parser fed with hostile text: whatever it raises, the text is refused
         raise not_sql("it cannot be read") from None
     found = [
@@ -343,6 +357,14 @@ def _where_it_stopped(error: sqlglot.errors.ParseError) -> str:
     return f"it stops making sense at {word[:40]!r}" if word else "it ends too early"
 
 
+def _place_of(error: sqlglot.errors.ParseError, text: str) -> tuple[int, int] | None:
+    """The word at which the parser stopped; it tells what stands around it."""
+    before, word, after = (str(error.errors[0].get(part) or "") if error.errors else "" for part in AROUND)
+    start = text.find(f"{before}{word}{after}") + len(before)
+    return (start, start + len(word)) if word.strip() and text[start:].startswith(word) else None
+
+
+@reading
 def _selected(node: exp.Expr, alias: str) -> Selected:
     name = None
     if isinstance(node, exp.Alias):

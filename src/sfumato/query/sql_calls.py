@@ -12,6 +12,7 @@ from sfumato.query.question import BinsOf, Call, DistinctOf, MeanOf, ModeOf, Qua
 from sfumato.query.sql_expressions import only, read_expression, read_literal, refuse
 from sfumato.query.sql_hints import called as name_of
 from sfumato.query.sql_hints import shown
+from sfumato.query.sql_positions import reading
 from sfumato.query.wordings import argument_wrong, distinct_of_several
 
 LEVELS: dict[type[exp.Expr], tuple[Fraction, str]] = {
@@ -109,6 +110,7 @@ def _alone(node: exp.Expr) -> bool:
     return not any(value for part, value in node.args.items() if part != "this")
 
 
+@reading
 def read_call(node: exp.Expr, name: str | None, alias: str) -> SelectedCall:
     text = node.sql()[:80]
     call: Call
@@ -163,6 +165,7 @@ def _named(label: str, argument: exp.Expr) -> str:
     return f"{label}_{argument.name}" if isinstance(argument, exp.Column) else label
 
 
+@reading
 def _level(node: exp.Expr) -> Fraction:
     number = read_literal(node)
     if not isinstance(number, Number) or not 0 <= number.value <= 1 or FINEST_LEVEL % number.value.denominator:
@@ -170,6 +173,7 @@ def _level(node: exp.Expr) -> Fraction:
     return number.value
 
 
+@reading
 def _bins(node: exp.Expr, called: str) -> int:
     number = read_literal(node)
     most = MOST_POINTS if called == "CDF" else MOST_BINS

@@ -33,9 +33,11 @@ from sfumato.plan.expressions import (
     String,
     fits,
 )
+from sfumato.query.about import about
 from sfumato.query.question import Scope
 from sfumato.query.sql_functions import MARKS, NODES, read_bin, read_extract, read_function
 from sfumato.query.sql_hints import refusal, refused_condition, refused_constant, refused_part
+from sfumato.query.sql_positions import reading
 from sfumato.query.wordings import argument_wrong, too_deep
 from sfumato.schema.columns import LONGEST_TEXT, as_date
 from sfumato.schema.numbers import exact
@@ -61,6 +63,7 @@ MATCHES: dict[type[exp.Expr], MatchKind] = {
 }
 
 
+@reading
 def read_condition(node: exp.Expr, alias: str, depth: int) -> Condition:
     if depth > DEEPEST:
         raise too_deep(DEEPEST)
@@ -96,6 +99,7 @@ def read_condition(node: exp.Expr, alias: str, depth: int) -> Condition:
             raise refused_condition(node)
 
 
+@reading
 def read_expression(node: exp.Expr, alias: str, depth: int) -> Expression:
     if depth > DEEPEST:
         raise too_deep(DEEPEST)
@@ -195,6 +199,7 @@ def lowered(text: str) -> str:
     return "".join(sign.lower() if len(sign.lower()) == 1 else sign for sign in text)
 
 
+@reading
 def read_text(node: exp.Literal) -> String:
     if not node.this.isprintable():
         raise not_supported("a text with control characters", "Compare with printable text.")
@@ -203,6 +208,7 @@ def read_text(node: exp.Literal) -> String:
     return String(node.this)
 
 
+@reading
 def read_literal(node: exp.Expr) -> Number | String | Day:
     match node:
         case exp.Cast(this=exp.Literal(is_string=True, this=text), to=exp.DataType(this=exp.DType.DATE)):
@@ -229,6 +235,7 @@ def read_literal(node: exp.Expr) -> Number | String | Day:
             raise refused_constant(node)
 
 
+@reading
 def read_column(node: exp.Expr, alias: str) -> Column:
     if not isinstance(node, exp.Column) or not isinstance(node.this, exp.Identifier):
         refuse(node)
@@ -244,6 +251,7 @@ def read_column(node: exp.Expr, alias: str) -> Column:
     return Column(name if len(scope.names) == 1 else f"{table}.{name}")
 
 
+@reading
 def read_name(node: exp.Expr) -> str:
     """A plain name; @x and the like are nodes of another kind."""
     if not isinstance(node, exp.Identifier):
@@ -266,7 +274,7 @@ def only(node: exp.Expr, *allowed: str) -> None:
     """Refuse a node that carries any part beyond the named ones."""
     for part, value in node.args.items():
         if value not in (None, False, []) and part not in allowed:
-            raise refused_part(node, part)
+            raise about(refused_part(node, part), value if isinstance(value, exp.Expr) else node)
 
 
 def refuse(node: object) -> NoReturn:

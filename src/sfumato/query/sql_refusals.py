@@ -2,6 +2,7 @@
 
 from sqlglot import exp
 
+from sfumato.query.about import about
 from sfumato.query.sql_formulas import is_total
 from sfumato.query.wordings import refused_because
 
@@ -38,9 +39,9 @@ def refuse_by_kind(statement: exp.Expr) -> None:
     for node in statement.walk():
         for kind, (name, reason, nearest) in REASONS.items():
             if isinstance(node, kind) and not is_total(node):
-                raise refused_because(name, reason, nearest)
+                raise about(refused_because(name, reason, nearest), node)
         if isinstance(node, exp.Select) and node.parent is not None and not _is_table(node):
-            raise refused_because("a sub-query here", IN_BRACKETS, JOIN_INSTEAD)
+            raise about(refused_because("a sub-query here", IN_BRACKETS, JOIN_INSTEAD), node)
 
 
 def _is_table(select: exp.Select) -> bool:

@@ -21,6 +21,7 @@ from sfumato.query.source_wordings import (
     without_from,
 )
 from sfumato.query.sql_expressions import only, read_column, read_condition, read_expression, read_name, refuse
+from sfumato.query.sql_positions import reading
 
 MOST_TABLES = 8  # in all, each counted as often as it is used
 MOST_LEVELS = 5  # of sub-queries, one inside another or made of another
@@ -80,6 +81,7 @@ def _size(source: str | From) -> int:
     return sum(1 if isinstance(item.table, str) else item.table.size for item in _items(source))
 
 
+@reading
 def _item(node: exp.Expr, known: Known) -> Item:
     match node:
         case exp.Table(this=exp.Identifier()):
@@ -99,6 +101,7 @@ def _item(node: exp.Expr, known: Known) -> Item:
             refuse(node)
 
 
+@reading
 def _alias(node: exp.Expr) -> str | None:
     alias = node.args.get("alias")
     if alias is None:
@@ -107,6 +110,7 @@ def _alias(node: exp.Expr) -> str | None:
     return read_name(alias.this)
 
 
+@reading
 def _join(node: exp.Join, before: Scope, known: Known) -> Join:
     side, kind, method = (str(node.args.get(part) or "").upper() for part in ("side", "kind", "method"))
     on, using = node.args.get("on"), node.args.get("using")
@@ -141,6 +145,7 @@ def _qualifier(column: exp.Expr) -> str:
     return "" if qualifier is None else read_name(qualifier).casefold()
 
 
+@reading
 def _sub_query(select: exp.Expr, known: Known) -> SubQuery:
     if not isinstance(select, exp.Select):
         refuse(select)
@@ -169,6 +174,7 @@ def _sub_query(select: exp.Expr, known: Known) -> SubQuery:
     )
 
 
+@reading
 def _selected(node: exp.Expr, scope: Scope) -> EveryColumn | SelectedValue | SelectedFold:
     name = None
     if isinstance(node, exp.Star):
@@ -184,6 +190,7 @@ def _selected(node: exp.Expr, scope: Scope) -> EveryColumn | SelectedValue | Sel
     return SelectedValue(name or node.name, read_expression(node, scope, 0))
 
 
+@reading
 def _fold(node: exp.AggFunc, name: str | None, scope: Scope) -> SelectedFold:
     text = node.sql()[:80]
     if type(node) not in FOLDS or isinstance(node.this, exp.Distinct):

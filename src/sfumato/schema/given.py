@@ -47,6 +47,15 @@ def check_analyst(analyst: object) -> None:
         raise analyst_unplain(ascii(analyst))
 
 
+def checked_request(request: str | None) -> str | None:
+    """An id that makes a retry free."""
+    if request is not None and (
+        not isinstance(request, str) or not 0 < len(request) <= LONGEST_NAME or not request.isprintable()
+    ):
+        raise UsageError("request must be a short text.", 'E.g. request="id-17".')
+    return request
+
+
 def check_version(version: object) -> None:
     """What an owner calls the state of the data."""
     check_kind(version, str | None, "version", 'version="2026-11"')

@@ -31,7 +31,7 @@ SECTIONS = {
     "unit": ("kind", "id", *CAPS, "rows"),
     "budget": ("epsilon", "delta"),
     "ledger": ("path", "anchor"),
-    "limits": ("memory", "seconds", "threads"),
+    "limits": ("memory", "seconds", "threads", "slots"),
     "allow": ("mechanisms",),
 }
 NEEDED = {"lookups": ("source", "key"), "tables": ("source",)}

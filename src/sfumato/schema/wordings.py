@@ -170,3 +170,10 @@ def draft_of_unit(column: str, of: str, others: Sequence[str]) -> str:
     }[of]
     also = f" Identifiers, too, by their names: {quoted(others)}." if others else ""
     return f'Protected: everything with one "{column}", because {why}.{also}'
+
+
+def slots_need_memory(slots: int, megabytes: int) -> UsageError:
+    return UsageError(
+        f"{slots} slots share the memory of the engine, which is not given or below {megabytes} MB.",
+        'Say how much all of them have together, e.g. memory = "4 GB".',
+    )

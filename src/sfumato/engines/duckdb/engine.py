@@ -4,11 +4,11 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from itertools import count
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import Any, Self
 from weakref import finalize
 
 import duckdb
@@ -89,6 +89,12 @@ class DuckDBEngine:
             raise session_of_another_process()
         found = "\n".join(table.version(self._execute) for table in self._tables)
         return found if self._named is None else f"{NAMED}{self._named}"
+
+    def lane(self) -> AbstractContextManager[Self]:
+        return nullcontext(self)
+
+    def one(self) -> Self:
+        return self
 
     def slot(self) -> AbstractContextManager[object]:
         """One question at a time: a connection works on one, and a second has settings of its own.

@@ -1,0 +1,114 @@
+"""Error bars before a question is asked, where they depend on the answer: of a group of about so many rows.
+
+How many rows is the analyst's own guess. Their values are taken to lie evenly over one half of what their bounds allow;
+an answer that noise leaves as it is then has the error bar that is told. No data is near.
+"""
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from sfumato.answers.cells import HALF
+from sfumato.answers.clipped import Clipped
+from sfumato.answers.columns import Noises, interval_of, value_of
+from sfumato.answers.rounding import margin
+from sfumato.kernel.certify import Certified
+from sfumato.kernel.mechanisms.additive import Additive
+from sfumato.kernel.mechanisms.keys import KeySelection
+from sfumato.kernel.mechanisms.protocol import CellCounts, Mechanism, Numbers
+from sfumato.kernel.mechanisms.rank_bars import balanced, counts_between
+from sfumato.kernel.mechanisms.ranks import RankChoice
+from sfumato.plan.lattice import Lattice
+from sfumato.query.rewrite import (
+    CdfColumn,
+    CountColumn,
+    MeanColumn,
+    OutputColumn,
+    QuantileColumn,
+    SpreadColumn,
+    SumColumn,
+)
+from sfumato.schema.numbers import whole
+
+MOST_SUPPOSED = 10**9  # rows; so many are counted without an overflow
+
+
+def supposed_rows(rows: int | None) -> int | None:
+    return None if rows is None else whole(rows, "rows", least=1, most=MOST_SUPPOSED)
+
+
+def supposed_error(
+    column: OutputColumn, certified: Certified, rows: int, confidence: float, clipped: Clipped | None = None
+) -> float | None:
+    """From the number to the farther end of its error bar; None where bounds are still to be found."""
+    mechanisms = tuple(release.mechanism for release in certified.releases)
+    released = _released(column, mechanisms, rows)
+    if released is None:
+        return None
+    if clipped is None:
+        interval = interval_of(column, released, Noises(mechanisms, confidence))
+    else:
+        released = tuple(0 if place in clipped.counted else entry for place, entry in enumerate(released))
+        interval = clipped.interval(column, released, confidence)
+    found = margin(interval, value_of(column, (), released, mechanisms))
+    return float(found) if isinstance(found, int | float) else None
+
+
+def _released(column: OutputColumn, mechanisms: Sequence[Mechanism], rows: int) -> tuple[Any, ...] | None:
+    """What would be released of such rows, without noise; of measures that this column is not made of, anything."""
+    entries: list[Any] = [rows] * len(mechanisms)
+    match column:
+        case CountColumn(measure=measure):
+            selection = mechanisms[measure]
+            if isinstance(selection, KeySelection):  # a smaller group is not shown
+                entries[measure] = max(rows, selection.threshold)
+        case SumColumn(measure=measure, lattice=lattice):
+            entries[measure] = round(rows * (lattice.centre + _from_centre(lattice)))
+        case MeanColumn(total=total, lattice=lattice):
+            entries[total] = round(rows * _from_centre(lattice))
+        case SpreadColumn(total=total, squares=squares, spread=spread):
+            entries[total] = round(rows * _from_centre(spread.lattice))
+            # Of values that lie evenly on one side of the middle, a third of the largest square.
+            entries[squares] = round(rows * (Fraction(spread.squares.upper, 3) - spread.squares.centre))
+        case QuantileColumn(measure=measure, quantile=quantile) if quantile.step is None:
+            entries[measure] = _ranks(mechanisms[measure], rows)
+        case CdfColumn(measure=measure):
+            entries[measure] = _running(mechanisms[measure], rows)
+        case _:
+            return None
+    return tuple(entries)
+
+
+def _from_centre(lattice: Lattice) -> Fraction:
+    """The mean of values that lie evenly over the lower half."""
+    return Fraction(lattice.lower - lattice.upper, 4)
+
+
+def _evenly(cells: int, rows: int) -> Numbers:
+    """So many rows over the lower half of a line."""
+    half = max(1, cells // 2)
+    counts = np.zeros(cells, dtype=np.int64)
+    counts[:half] = np.diff(np.arange(half + 1, dtype=np.int64) * rows // half)
+    return counts
+
+
+def _ranks(mechanism: Mechanism, rows: int) -> tuple[int, ...]:
+    """The places of the quantiles, and the counts around them."""
+    if not isinstance(mechanism, RankChoice):
+        raise TypeError("a quantile is chosen by rank")
+    counts = _evenly(mechanism.cells, rows)
+    below = np.cumsum(counts)
+    cells = [int(np.searchsorted(below, max(1, round(level * rows)))) for level in mechanism.levels]
+    positions = tuple(int((cell + HALF) * mechanism.parts) for cell in cells)
+    places = np.flatnonzero(counts)
+    between = counts_between(CellCounts(places, counts[places]), mechanism.cuts(positions))
+    answers = balanced(len(between), mechanism.tilt) @ between if mechanism.gaussian else between
+    return *positions, *answers.tolist()
+
+
+def _running(mechanism: Mechanism, rows: int) -> tuple[int, ...]:
+    if not isinstance(mechanism, Additive) or mechanism.strategy is None:
+        raise TypeError("running totals are noisy sums of cells")
+    return tuple(mechanism.strategy.answers(_evenly(mechanism.strategy.size, rows)).tolist())

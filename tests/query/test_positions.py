@@ -1,0 +1,172 @@
+"""A refusal says where: the part between « and » is the one that it is about."""
+
+import copy
+from typing import Any
+
+import pytest
+
+from sfumato.errors import Refused
+from sfumato.query.sql import parse
+from tests.query.asking import JOINED, SCHEMA, walk
+from tests.query.cases import read_cases, schema_for
+
+COUNT = "SELECT COUNT(*) FROM people"
+
+
+def refused(question: str, schema: Any = SCHEMA) -> Refused:
+    with pytest.raises(Refused) as caught:
+        walk(question, schema=schema)
+    return caught.value
+
+
+def marked(error: Refused) -> str:
+    if error.at is None:
+        return error.question
+    start, end = error.at
+    return f"{error.question[:start]}«{error.question[start:end]}»{error.question[end:]}"
+
+
+# ---- what the gate for SQL refuses
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "SELECT «SUM(age) OVER (PARTITION BY sex)» FROM people",
+        "SELECT «FOO(age, sex)» FROM people",
+        "SELECT SUM(«FOO(age)» + 1) FROM people",
+        f"{COUNT} WHERE «AVG(age)» > 3",
+        f"{COUNT} WHERE «age»",
+        f"{COUNT} WHERE age > 1 AND NOT «sex» AND sex = 'f'",
+        f"{COUNT} WHERE age > 1 AND sex = («NOT age»)",
+        f"{COUNT} WHERE age IN («-sex»)",
+        f"{COUNT} WHERE «age + 1»",
+        f"{COUNT} WHERE «(age + 1) * 2»",
+        f"{COUNT} WHERE born > «CURRENT_DATE»",
+        f"{COUNT} WHERE age > 1 AND «true»",
+        f"{COUNT} WHERE age = «?»",
+        f"{COUNT} WHERE sex = «NULL»",
+        f"{COUNT} WHERE age IN («sex»)",
+        f"{COUNT} WHERE age > («SELECT MAX(age) FROM people»)",
+        f"{COUNT} WHERE age > («SELECT DISTINCT age FROM people»)",
+        f"{COUNT} WHERE «zips.age» > 1",
+        f"{COUNT} WHERE age > «'1'»::INT",
+        f"{COUNT} WHERE «CASE WHEN age > 1 THEN NULL ELSE 2 END» = 2",
+        "SELECT «DISTINCT» COUNT(*) FROM people",
+        "SELECT «*» FROM people",
+        "SELECT QUANTILE(age, «2») FROM people",
+        "SELECT HISTOGRAM(age, «0») FROM people",
+        f"{COUNT} GROUP BY «2»",
+        f"{COUNT} GROUP BY sex LIMIT «1.5»",
+        f"{COUNT} HAVING «SUM(age)» > 1",
+        f"{COUNT} ORDER BY «age»",
+        f"{COUNT} TABLESAMPLE («10» PERCENT)",
+        "SELECT COUNT(*) FROM «range(10)»",
+        "SELECT COUNT(*) FROM «(SELECT age FROM people)»",
+    ],
+)
+def test_the_part_that_cannot_be_read(question: str) -> None:
+    error = refused(question.replace("«", "").replace("»", ""))
+    assert marked(error) == question
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "SELECT COUNT(*) FROM people GROUP HAVING «n» > 1",
+        "SELECT COUNT(*) FROM people WHERE «age > > 3»",
+        "what is the average «age»?",
+        "SELECT (1 «FROM» people",
+        "",
+        ";",
+    ],
+)
+def test_the_word_at_which_the_parser_stopped(question: str) -> None:
+    error = refused(question.replace("«", "").replace("»", ""))
+    assert marked(error) == question
+
+
+# ---- what the schema refuses
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "SELECT «sexx», COUNT(*) AS n FROM people GROUP BY sex",
+        'SELECT «"sexx"», COUNT(*) AS n FROM people GROUP BY sex',
+        "SELECT sex, AVG(«sex») AS a FROM people GROUP BY sex",
+        "SELECT sex, «AVG(wealth)» AS a FROM people GROUP BY sex",
+        "SELECT sex, «SUM(age / (age - 1))» FROM people GROUP BY sex",
+        "SELECT name, COUNT(*) FROM people GROUP BY «name»",
+        "SELECT COUNT(*) FROM people GROUP BY «income»",
+        "SELECT COUNT(*) FROM people GROUP BY sex, «sex»",
+        "SELECT «age», COUNT(*) FROM people GROUP BY sex",
+        "SELECT COUNT(*) AS n, «SUM(age)» AS n FROM people",
+        f"{COUNT} WHERE age > 3 AND «sex > 'f'»",
+        f"{COUNT} WHERE age > 3 AND «sex IN ('f', 'x')» AND age > 1",
+        f"{COUNT} WHERE «zip BETWEEN '1' AND '2'»",
+        "SELECT SUM(«CASE age WHEN 'a' THEN 1 END») FROM people",
+        f"{COUNT} WHERE age > 3 OR «agee» < 3",
+        f"{COUNT} WHERE YEAR(«sex») = 3",
+        f"{COUNT} WHERE (age > 3 AND «born = 3»)",
+        "SELECT COUNT(*) FROM «poeple»",
+        "/* é 🎈 */ SELECT SUM(«agee») FROM people -- agee",
+        "SELECT SUM(age),\n  SUM(«agee»)\nFROM people",
+    ],
+)
+def test_the_part_that_does_not_fit_the_schema(question: str) -> None:
+    assert marked(refused(question.replace("«", "").replace("»", ""))) == question
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "SELECT COUNT(*) FROM people AS p JOIN «poeple AS q» USING (who)",
+        "SELECT COUNT(*) FROM people AS p JOIN «visits AS v ON p.age = v.day»",
+        "SELECT COUNT(*) FROM people AS p JOIN «zips AS z ON p.zip = z.state»",
+        "SELECT SUM(«q.agee») FROM (SELECT age FROM people) AS q",
+        "SELECT SUM(x) FROM (SELECT «agee» AS x FROM people) AS q",
+        "SELECT SUM(x) FROM (SELECT who, MAX(age) AS x, «sex» FROM people GROUP BY who) AS q",
+        "SELECT SUM(x) FROM (SELECT «who AS me», MAX(age) AS x FROM people GROUP BY who) AS q",
+    ],
+)
+def test_the_part_of_a_join_or_a_sub_query(question: str) -> None:
+    text = question.replace("«", "").replace("»", "")
+    assert marked(refused(text, JOINED)) == question
+
+
+# ---- all of them
+
+
+def test_every_place_lies_in_its_question_and_most_refusals_have_one() -> None:
+    placed = 0
+    cases = [case for case in read_cases() if case.refused]
+    for case in cases:
+        error = refused(case.question, schema_for(case.file))
+        assert error.question == case.question
+        assert error.about == ()
+        if error.at is not None:
+            start, end = error.at
+            assert 0 <= start < end <= len(case.question), case.question
+            assert case.question[start:end].strip() == case.question[start:end], case.question
+            placed += 1
+    assert placed > 0.7 * len(cases)
+
+
+def test_what_is_about_the_whole_question_has_no_place() -> None:
+    for question in (f"{COUNT} UNION SELECT 1", "SELECT COUNT(*)", "SELECT sex FROM people GROUP BY sex"):
+        assert refused(question).at is None
+
+
+def test_a_place_outlives_copying_and_the_cache() -> None:
+    question = "SELECT SUM(agee) FROM people"
+    first, second = refused(question), refused(question)
+    assert first.at == second.at == (11, 15)
+    again = copy.deepcopy(first)
+    assert (again.at, again.question, str(again)) == (first.at, question, str(first))
+
+
+def test_reading_alone_says_where_too() -> None:
+    with pytest.raises(Refused) as caught:
+        parse(f"{COUNT} WHERE age")
+    assert caught.value.at == (34, 37)

@@ -1,0 +1,242 @@
+"""Several slots: a quick question passes a slow one, and whoever waits for a slot has not paid."""
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from threading import Event, Thread
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+
+import sfumato as sf
+from sfumato.engines.duckdb.engine import DuckDBEngine
+from sfumato.engines.lanes import Lanes
+from sfumato.errors import DataUnreadable, EngineFailed, UsageError
+
+Open = Callable[..., sf.Session]
+SLOW, QUICK = "SELECT SUM(age) AS s FROM people", "SELECT COUNT(*) AS n FROM people"
+PATIENCE = 60  # seconds until a thread is given up; nothing is judged by them
+# Settings in which lanes may differ from an engine that is alone: shares of the memory, and a directory of their own.
+OWN = {"memory_limit", "max_memory", "write_buffer_row_group_memory_limit", "temp_directory", "allowed_directories"}
+TWO = sf.Limits(memory="512 MB", slots=2)
+
+
+class Held:
+    """The first question with SUM in it stays in its engine until it is let go."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.began, self.let_go, self.at = Event(), Event(), set()
+        rows = DuckDBEngine.rows
+
+        def held(engine: DuckDBEngine, queries: Any) -> Any:
+            self.at.add(id(engine))
+            if any("sum(" in query.sql.lower() for query in queries) and not self.began.is_set():
+                self.began.set()
+                assert self.let_go.wait(PATIENCE)
+            return rows(engine, queries)
+
+        monkeypatch.setattr(DuckDBEngine, "rows", held)
+
+
+class Asking(Thread):
+    """A question in a thread of its own."""
+
+    def __init__(self, session: sf.Session, question: str, **how: Any) -> None:
+        super().__init__(daemon=True)
+        self.ask = lambda: session.ask(question, spend=0.1, **how)
+        self.answer: Any = None
+        self.start()
+
+    def run(self) -> None:
+        try:
+            self.answer = self.ask()
+        except BaseException as error:  # noqa: BLE001 - looked at by the test
+            self.answer = error
+
+    def done(self) -> Any:
+        self.join(PATIENCE)
+        assert not self.is_alive()
+        return self.answer
+
+
+@pytest.fixture
+def held(monkeypatch: pytest.MonkeyPatch) -> Iterator[Held]:
+    made = Held(monkeypatch)
+    yield made
+    made.let_go.set()
+
+
+def kinds(session: sf.Session) -> list[str]:
+    return [line.kind for line in session._ledger.lines()]
+
+
+def test_a_quick_question_passes_a_slow_one(open_crowd: Open, held: Held) -> None:
+    session = open_crowd(limits=TWO)
+    slow = Asking(session, SLOW)
+    assert held.began.wait(PATIENCE)
+    assert Asking(session, QUICK).done().rows, "while the slow one runs"
+    assert slow.is_alive()
+    assert kinds(session) == ["open", "charge", "charge", "release"]
+    held.let_go.set()
+    assert slow.done().rows
+    assert len(held.at) == 2, "each on an engine of its own"
+
+
+def test_with_one_slot_it_waits_and_has_not_paid(open_crowd: Open, held: Held) -> None:
+    session = open_crowd()
+    slow = Asking(session, SLOW)
+    assert held.began.wait(PATIENCE)
+    quick = Asking(session, QUICK)
+    quick.join(0.5)
+    assert quick.is_alive()
+    assert kinds(session) == ["open", "charge"]
+    held.let_go.set()
+    assert slow.done().rows
+    assert quick.done().rows
+    assert kinds(session) == ["open", "charge", "release", "charge", "release"]
+
+
+def test_a_third_waits_for_the_first_that_is_free(open_crowd: Open, held: Held) -> None:
+    session = open_crowd(limits=TWO)
+    lanes: Any = session._engine
+    slow = Asking(session, SLOW)
+    assert held.began.wait(PATIENCE)
+    with lanes.lane() as other:
+        third = Asking(session, QUICK)
+        third.join(0.5)
+        assert third.is_alive()
+        assert kinds(session) == ["open", "charge"]
+        assert other is lanes._engines[1]
+    assert third.done().rows
+    held.let_go.set()
+    assert slow.done().rows
+
+
+def test_many_threads_share_few_slots_and_pay_once_each(open_crowd: Open) -> None:
+    session = open_crowd(limits=TWO, budget=sf.Budget(100))
+    asked = [Asking(session, f"{QUICK} WHERE age > {17 + number}") for number in range(24)]
+    receipts = {one.done().receipt for one in asked}
+    assert len(receipts) == 24
+    assert kinds(session).count("charge") == kinds(session).count("release") == 24
+    assert session._engine._taken == {}  # type: ignore[attr-defined]
+
+
+def test_a_lane_that_was_left_behind_is_taken_again_by_its_thread(open_crowd: Open) -> None:
+    """As by a Ctrl-C at the end of the block, whose error somebody keeps."""
+    lanes: Any = open_crowd(limits=TWO)._engine
+    left = [lanes.lane() for _ in range(3)]
+    for one in left:
+        assert one.__enter__() is lanes._engines[0]
+    left.clear()
+    with lanes.lane() as engine:
+        assert engine is lanes._engines[0]
+    assert lanes._taken == {}
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet", "duckdb"])
+def test_every_lane_is_locked_limited_and_of_the_same_state(
+    crowd: pa.Table, open_crowd: Open, tmp_path: Path, kind: str
+) -> None:
+    path = tmp_path / f"people.{kind}"
+    if kind == "csv":
+        pyarrow.csv.write_csv(crowd, path)
+    elif kind == "parquet":
+        pyarrow.parquet.write_table(crowd, path)
+    else:
+        import duckdb
+
+        with duckdb.connect(str(path)) as connection:
+            connection.register("crowd", crowd)
+            connection.execute("CREATE TABLE people AS SELECT * FROM crowd")
+    lanes: Any = open_crowd(path, limits=sf.Limits(memory="512 MB", seconds=7, threads=1, slots=3))._engine
+    assert len({id(engine._connection) for engine in lanes._engines}) == len(lanes._engines) == 3
+    assert {engine.version() for engine in lanes._engines} == {lanes.version()}
+    alone: Any = open_crowd(path, limits=sf.Limits(memory="512 MB", seconds=7, threads=1))._engine
+    of_one = dict(alone.run("SELECT name, value FROM duckdb_settings()"))
+    for engine in lanes._engines:
+        found = dict(engine.run("SELECT name, value FROM duckdb_settings()"))
+        differing = {name for name, value in found.items() if of_one[name] != value}
+        assert differing <= OWN, differing
+        assert found["allowed_directories"] == f"[{found['temp_directory']}{os.sep}]"
+        assert found["lock_configuration"] == "true"
+        assert engine._limits.seconds == 7
+        assert engine._limits.memory == 512 * 10**6 // 3
+        with pytest.raises(EngineFailed):
+            engine.run("SET threads = 2")
+
+
+def test_a_file_that_changed_is_noticed_in_every_lane(crowd: pa.Table, open_crowd: Open, tmp_path: Path) -> None:
+    path = tmp_path / "people.parquet"
+    pyarrow.parquet.write_table(crowd, path)
+    session = open_crowd(path, limits=TWO, budget=sf.Budget(100))
+    lanes: Any = session._engine
+    before = session.ask(QUICK, spend=10)
+    with lanes.lane():  # so that the other one is asked
+        pyarrow.parquet.write_table(crowd.slice(0, 400), path)
+        after = Asking(session, QUICK, fresh=True).done()
+        assert abs(after.rows[0]["n"] - 400) < 300
+    assert before.rows[0]["n"] > 500
+    assert not session.ask(QUICK, spend=10).cached, "another state, another charge"
+
+
+def test_a_table_that_changes_while_it_is_opened_is_refused(crowd: pa.Table) -> None:
+    class Stated:
+        def __init__(self, state: str) -> None:
+            self.state = state
+
+        def version(self) -> str:
+            return self.state
+
+    with pytest.raises(DataUnreadable, match="changed while it was opened"):
+        Lanes([Stated("one"), Stated("two")])  # type: ignore[list-item]
+
+
+def test_a_learner_keeps_its_copies_in_one_lane(open_crowd: Open) -> None:
+    session = open_crowd(limits=TWO, budget=sf.Budget(100))
+    with session.envelope('{"learn": "test"}', spend=1) as envelope:
+        assert envelope._engine is session._engine._engines[-1]  # type: ignore[attr-defined]
+        assert envelope._copies.are_of(envelope._engine)
+
+
+def test_closing_closes_every_lane(open_crowd: Open) -> None:
+    session = open_crowd(limits=TWO)
+    engines = session._engine._engines  # type: ignore[attr-defined]
+    session.close()
+    for engine in engines:
+        with pytest.raises(UsageError, match="closed"):
+            engine.version()
+
+
+@pytest.mark.parametrize(
+    "given",
+    [{"slots": 0}, {"slots": 2}, {"slots": 65, "memory": "64 GB"}, {"slots": 1.5}, {"slots": 3, "memory": "128 MB"}],
+)
+def test_slots_that_cannot_be(given: dict[str, Any]) -> None:
+    with pytest.raises(UsageError):
+        sf.Limits(**given)
+
+
+def test_a_policy_says_how_many_slots(policy: Path) -> None:
+    policy.write_text(policy.read_text() + '\n[limits]\nmemory = "1 GB"\nslots = 2\n')
+    with sf.open(policy) as session:
+        assert len(session._engine._engines) == 2  # type: ignore[attr-defined]
+        assert session.ask(QUICK, spend=0.5).rows
+
+
+@pytest.mark.parametrize("limits", [None, TWO], ids=["one slot", "two"])
+def test_a_state_that_others_name_meanwhile_is_not_taken_for_the_one_that_was_paid(
+    crowd: pa.Table, open_crowd: Open, tmp_path: Path, held: Held, limits: sf.Limits | None
+) -> None:
+    """Whoever asks names the state that the files are in, also while a question of before still runs."""
+    path = tmp_path / "people.parquet"
+    pyarrow.parquet.write_table(crowd, path)
+    session = open_crowd(path, limits=limits)
+    slow = Asking(session, SLOW)
+    assert held.began.wait(PATIENCE)
+    pyarrow.parquet.write_table(crowd.slice(0, 400), path)
+    session._engine.version()
+    held.let_go.set()
+    assert isinstance(slow.done(), EngineFailed)
+    assert kinds(session) == ["open", "charge", "failure"]
