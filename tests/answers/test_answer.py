@@ -275,10 +275,12 @@ def test_a_plot_has_a_bar_a_group_with_its_error(
     monkeypatch.setattr(pictures, "dots" if column == "mean" else "bars", drawn)
     figure = answer.plot(column)
     chosen = column or "n"
-    assert figure["labels"] == ["f, False", "f, True", "m, False", "m, True"]
-    assert figure["values"] == [row[chosen] for row in answer.rows]
-    assert figure["intervals"] == [row[chosen] for row in answer.interval()]
+    shown = [0, 1, 3] if column == "mean" else [0, 1, 2, 3]  # of no people no mean is known
+    assert figure["labels"] == [["f, False", "f, True", "m, False", "m, True"][place] for place in shown]
+    assert figure["values"] == [answer.rows[place][chosen] for place in shown]
+    assert figure["intervals"] == [answer.interval()[place][chosen] for place in shown]
     assert figure["title"] == chosen
+    assert pictures.left_out(answer, chosen, 0.95) == 4 - len(shown)
 
 
 def test_a_plot_without_groups_is_one_bar(monkeypatch: pytest.MonkeyPatch) -> None:

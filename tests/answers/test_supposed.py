@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.answers.display import margin
+from sfumato.answers.rounding import margin
 from sfumato.errors import Refused, UsageError
 from tests.entropy import SeededEntropy
 

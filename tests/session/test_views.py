@@ -26,7 +26,7 @@ def test_a_view_is_charged_for_itself_and_shares_the_rest(open_crowd: Open) -> N
     session = open_crowd(analyst="owner")
     ada, bob = session.as_analyst("ada"), session.as_analyst("bob")
     first = ada.ask(COUNT, spend=0.5)
-    assert bob.ask(COUNT, spend=0.5).rows != first.rows or not bob.ask(COUNT, spend=0.5).cached
+    assert not bob.ask(COUNT, spend=0.5).cached
     assert [charge.analyst for charge in session._ledger.history()] == ["ada", "bob"]
     assert [charge.analyst for charge in ada.history()] == ["ada"]
     assert session.history() == []
