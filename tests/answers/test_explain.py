@@ -18,7 +18,9 @@ QUESTION = "SELECT sex, COUNT(*) AS n, SUM(income) AS s, AVG(age) AS a, COUNT(ag
 def explained(question: str = QUESTION, budget: sf.Budget = EPSILON, unit: object = None) -> Explanation:
     schema = Schema("people", unit or sf.Row(), COLUMNS)  # type: ignore[arg-type]
     walked = walk(question, schema=schema, budget=budget)
-    return explain(question, walked.certified, walked.draft.columns, ";\n".join(walked.sql), Amount(0.5, 0.0), walked.bound.after)
+    return explain(
+        question, walked.certified, walked.draft.columns, ";\n".join(walked.sql), Amount(0.5, 0.0), walked.bound.after
+    )
 
 
 def test_every_release_says_what_how_far_and_why() -> None:
