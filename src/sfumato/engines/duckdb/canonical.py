@@ -158,7 +158,7 @@ def _id(name: str, physical: str) -> str:
     if physical == "JSON":
         return _no_longer(_json_id(name), LONGEST_TEXT)
     if _has_a_fraction(physical):  # as doubles those of several people are one
-        return _no_longer(_digits(name), LONGEST_TEXT)
+        return _no_longer(_digits(name, physical), LONGEST_TEXT)
     return _no_longer(_text(name, physical), LONGEST_TEXT)
 
 
@@ -250,7 +250,7 @@ def _text(name: str, physical: str, longest: int = LONGEST_TEXT) -> str:
         shown = f"regexp_replace(TRY_CAST({name} AS VARCHAR), ' 00:00:00$', '')"
         return f"CASE WHEN {moment} BETWEEN {FIRST_MOMENT} AND {LAST_MOMENT} THEN {shown} END"
     if _has_a_fraction(physical):
-        written = _digits(name)
+        written = _digits(name, physical)
         if _is_number(physical):  # the double next to it has the same text
             return written
         real = _text(f"TRY_CAST({written} AS DOUBLE)", "DOUBLE")
@@ -264,10 +264,16 @@ def _has_a_fraction(physical: str) -> bool:
     return physical.startswith("DECIMAL(") and not physical.endswith((",0)", "]"))
 
 
-def _digits(name: str) -> str:
+def _digits(name: str, physical: str) -> str:
     """All digits of a decimal that may have a fraction, and no zeros at its end."""
-    # Without a digit before the point where the type has none there.
-    digits = f"regexp_replace(CAST({name} AS VARCHAR), '^(-?)[.]', '\\10.')"
+    precision, scale = physical.removeprefix("DECIMAL(").removesuffix(")").split(",")
+    held = name
+    if (
+        precision == scale
+    ):  # written without a digit before the point; of a cell from 1 on, which none may be, as anything
+        most = f"CAST('0.{'9' * int(scale)}' AS {physical})"
+        held = f"CASE WHEN {name} BETWEEN -{most} AND {most} THEN {name} END"
+    digits = f"regexp_replace(CAST({held} AS VARCHAR), '^(-?)[.]', '\\10.')"
     return f"rtrim(rtrim({digits}, '0'), '.')"
 
 
