@@ -8,6 +8,7 @@ DUCKDB, FILES, BESIDE = (
     "tests/engines/test_further_tables.py",
 )
 TYPES, IDS = "tests/engines/test_types.py", "tests/engines/test_ids.py"
+LAYOUTS = "tests/engines/test_layouts.py"
 ONE_MORE = "tests/engines/test_one_row_more.py"
 DECLARED = "tests/schema/test_declarations.py"
 
@@ -64,7 +65,7 @@ TABLES = (
     Mutant(
         "decimal-ids-as-doubles",
         "engines/duckdb/canonical.py",
-        "return _no_longer(_digits(name), LONGEST_TEXT)",
+        "return _no_longer(_digits(name, physical), LONGEST_TEXT)",
         "return _no_longer(_text(name, physical), LONGEST_TEXT)",
         "ids of more digits than a double has are one person's, who then moves two groups",
         (IDS,),
@@ -92,6 +93,30 @@ TABLES = (
         "return pa.nulls(len(series), pa.large_string())",
         "one text fills a whole column that was missing",
         (ONE_MORE,),
+    ),
+    Mutant(
+        "types-believed-by-their-names",
+        "engines/duckdb/frames.py",
+        "if said.startswith(NAMED) and not _lies_as_said(kind):",
+        "if False:",
+        "a column is read beside its cells: one row moves every other, and memory of the process is counted",
+        (LAYOUTS,),
+    ),
+    Mutant(
+        "as-many-bytes-as-the-name-says",
+        "engines/duckdb/frames.py",
+        "kind.storage_type == pa.binary(BYTES[kind.type_name])",
+        "kind.storage_type != pa.string()",
+        "wide numbers that went through Polars are read from where their column keeps its places",
+        (LAYOUTS,),
+    ),
+    Mutant(
+        "decimals-beyond-their-digits",
+        "engines/duckdb/canonical.py",
+        "if precision == scale:",
+        "if not precision:",
+        "one cell makes every question about its column fail",
+        (LAYOUTS,),
     ),
     # ---- declarations
     Mutant(

@@ -268,11 +268,10 @@ def _digits(name: str, physical: str) -> str:
     """All digits of a decimal that may have a fraction, and no zeros at its end."""
     precision, scale = physical.removeprefix("DECIMAL(").removesuffix(")").split(",")
     held = name
-    if (
-        precision == scale
-    ):  # written without a digit before the point; of a cell from 1 on, which none may be, as anything
+    if precision == scale:  # a cell from 1 on, which its type has no digits for, would be written as any bytes
         most = f"CAST('0.{'9' * int(scale)}' AS {physical})"
         held = f"CASE WHEN {name} BETWEEN -{most} AND {most} THEN {name} END"
+    # Without a digit before the point where the type has none there.
     digits = f"regexp_replace(CAST({held} AS VARCHAR), '^(-?)[.]', '\\10.')"
     return f"rtrim(rtrim({digits}, '0'), '.')"
 
