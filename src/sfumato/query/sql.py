@@ -6,7 +6,6 @@ Text is measured before it is parsed, and no text of the analyst survives this f
 
 import logging
 from functools import lru_cache
-from typing import ClassVar
 
 import sqlglot
 from sqlglot import Token, TokenType, exp
@@ -21,6 +20,7 @@ from sfumato.query.ordering import After, Order
 from sfumato.query.question import Question, Selected, SelectedCall, SelectedFormula, SelectedKey, expressions_in
 from sfumato.query.source_wordings import too_many_joins
 from sfumato.query.sql_calls import read_call, with_plain_names
+from sfumato.query.sql_dialect import PARSING
 from sfumato.query.sql_expressions import (
     DEEPEST,
     is_row_expression,
@@ -71,15 +71,6 @@ MOST_JOINS = MOST_CASTS = 4
 MOST_NODES = 5_000
 AROUND = ("start_context", "highlight", "end_context")  # of a word, as the parser's errors name them
 
-
-class Written(sqlglot.Dialect):
-    """What nobody's SQL minds, and names in back-ticks."""
-
-    class Tokenizer(sqlglot.Tokenizer):
-        IDENTIFIERS: ClassVar = ['"', "`"]
-
-
-PARSING = Written()
 
 # It would print the analyst's text where nobody asked for it.
 logging.getLogger("sqlglot").setLevel(logging.CRITICAL)
