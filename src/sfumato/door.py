@@ -44,7 +44,8 @@ def answer(
     stored = ledger.found(paid)
     if stored is not None:
         return Answered(stored.releases, stored.when, cached=True)
-    with engines.lane() as engine, engine.slot():  # taken before the charge: who waits for others has not paid yet
+    asked = paid.analyst, paid.digest  # once at a time: whoever repeats it finds what was kept, and looks for nothing
+    with engines.lane(asked) as engine, engine.slot():  # before the charge: who waits for others has not paid yet
         if engine.version() != paid.version:
             raise data_changed()
         bought = ledger.charge(paid) if isinstance(paid, Payment) else ledger.draw(paid)
