@@ -186,9 +186,7 @@ def test_a_thread_that_is_interrupted_and_asks_again_is_refused(
     assert kinds(session) == ["open", "charge", "release", "charge", "release"]
 
 
-def test_a_thread_inside_the_engine_gets_nothing_else_of_it(
-    open_crowd: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_thread_inside_the_engine_gets_nothing_else_of_it(open_crowd: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     engine: Any = open_crowd()._engine
     run, told = engine._run, list[bool]()
 

@@ -51,6 +51,7 @@ from sfumato.query.wordings import (
 )
 
 LONGEST = 10_000
+SHORT = 500  # a parsed question takes some 400 bytes a character: few of the longer ones are kept
 
 OPENING = {TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.CASE}
 CLOSING = {TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE, TokenType.END}
@@ -97,8 +98,22 @@ def rewritten(text: str) -> str:
     return tree(text).sql(comments=False)
 
 
-@lru_cache(maxsize=256)  # a question is explained, asked, written back and asked again
 def _parsed(text: str) -> tuple[Question, exp.Select]:
+    """A question is explained, asked, written back and asked again: what was parsed last is kept."""
+    return _kept(text) if len(text) <= SHORT else _kept_long(text)
+
+
+@lru_cache(maxsize=256)
+def _kept(text: str) -> tuple[Question, exp.Select]:
+    return _read(text)
+
+
+@lru_cache(maxsize=16)
+def _kept_long(text: str) -> tuple[Question, exp.Select]:
+    return _read(text)
+
+
+def _read(text: str) -> tuple[Question, exp.Select]:
     try:
         select = _statement(text)
         with_plain_names(select)
