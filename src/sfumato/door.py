@@ -44,7 +44,8 @@ def answer(
     stored = ledger.found(paid)
     if stored is not None:
         return Answered(stored.releases, stored.when, cached=True)
-    with engines.lane() as engine, engine.slot():  # taken before the charge: who waits for others has not paid yet
+    asked = paid.analyst, paid.digest  # once at a time: whoever repeats it finds what was kept, and looks for nothing
+    with engines.lane(asked) as engine, engine.slot():  # before the charge: who waits for others has not paid yet
         if engine.version() != paid.version:
             raise data_changed()
         bought = ledger.charge(paid) if isinstance(paid, Payment) else ledger.draw(paid)
@@ -84,6 +85,7 @@ def _drawn(
     # Not in the except: what anybody else said may quote a row, or say for how many rows there was no memory, and would
     # be shown beside it.
     broken.__context__ = broken.__cause__ = None
+    copies.close()  # one may be of a state that somebody else named meanwhile
     if isinstance(broken, EngineFailed):
         ledger.fail(receipt.entry, broken)  # where it cannot be kept, it is not told
     if isinstance(broken, Exception) and not isinstance(broken, SfumatoError):

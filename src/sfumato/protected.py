@@ -24,7 +24,7 @@ from sfumato.schema.limits import Limits
 from sfumato.schema.numbers import GivenNumber, exact_positive
 from sfumato.schema.others import Lookup, Table
 from sfumato.schema.policy import load_policy
-from sfumato.schema.table import Schema
+from sfumato.schema.table import Schema, described
 from sfumato.schema.unit import Unit
 from sfumato.session import DEFAULT_ANALYST, Opening, Session
 
@@ -114,9 +114,12 @@ def protect(
 def _opened(
     engine: Engines, schema: Schema, budget: Budget, place: Path, anchor: Path | None, opening: Opening
 ) -> "Protected":
-    """The ledger comes last: what it was opened for is written down for ever."""
+    """The ledger comes last: what it was opened for is written down for ever.
+
+    What the engine has opened is its own: a schema lives as long as anything that was worked out of it.
+    """
     try:
-        return Protected(schema, engine, Ledger(place, schema=schema, budget=budget, anchor=anchor), opening)
+        return Protected(described(schema), engine, Ledger(place, schema=schema, budget=budget, anchor=anchor), opening)
     except BaseException:
         engine.close()
         raise

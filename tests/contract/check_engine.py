@@ -247,7 +247,7 @@ def wrong_about_calls(candidate: Candidate) -> Iterator[str]:
         yield "a state has two names"
     if engine.shortest_tick < 5_000_000:
         yield "answers may leave before 5 ms"
-    with engine.lane() as own, own.slot():
+    with engine.lane(None) as own, own.slot():
         if own is not engine or engine.one() is not engine:
             yield "an engine is not its own lane"
     with engine.kept("people", STATE) as name:

@@ -255,6 +255,50 @@ def test_what_cannot_be_kept_is_a_failure_like_others(
     assert kinds == ["open", "charge", "draw", "failure"], "and it is not looked for twice"
 
 
+def test_a_copy_of_a_state_that_others_named_is_not_read_by_the_next_draw(
+    open_crowd: Callable[..., sf.Session], crowd: pa.Table, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The file is replaced, looked at by somebody, and put back: the next draw names the state of before again."""
+    path, other = tmp_path / "people.parquet", tmp_path / "other.parquet"
+    pyarrow.parquet.write_table(crowd, path)
+    pyarrow.parquet.write_table(crowd.slice(0, 100), other)
+    session = open_crowd(path)
+    engine: Any = session._engine
+    sealing = Sealing("{}", session.analyst, Fraction(1), Cost("epsilon", Fraction(1)), engine.version())
+    sealed = session._ledger.seal(sealing)
+    draws = [drawn(session, sealed.entry, Kept(session.schema.table), round_) for round_ in (1, 2)]
+    kept, copies, aside = engine.kept, Copies(engine), tmp_path / "aside.parquet"
+
+    def replaced(*given: Any) -> Any:
+        path.rename(aside)
+        other.rename(path)
+        engine.version()
+        return kept(*given)
+
+    with monkeypatch.context() as meanwhile:
+        meanwhile.setattr(engine, "kept", replaced)
+        with pytest.raises(EngineFailed):
+            door.answer(session._ledger, draws[0], engine, SystemEntropy(), copies)
+    assert tables(engine) == []
+    aside.replace(path)
+    door.answer(session._ledger, draws[1], engine, SystemEntropy(), copies)
+    (copy,) = tables(engine)
+    assert engine.run(f"SELECT COUNT(*) FROM {copy}") == [(crowd.num_rows,)]
+
+
+def test_copies_whose_end_is_broken_off_are_forgotten(engine: DuckDBEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(name: str) -> None:
+        raise KeyboardInterrupt
+
+    unit, copies, version = Person("who", 2, 2), Copies(engine), engine.version()
+    first = copies.names([certified(FIRST, unit)], version)
+    with monkeypatch.context() as broken:
+        broken.setattr(engine, "_drop", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            copies.close()
+    assert set(copies.names([certified(FIRST, unit)], version).values()).isdisjoint(first.values())
+
+
 def test_a_copy_is_read_for_its_own_source_alone() -> None:
     schema = Schema("data", Row(), {"x": Int(0, 9)})
     own, other = Kept("data"), Kept(Rows("data", None, (Computed("x", Column("x"), Int(0, 9)),)))

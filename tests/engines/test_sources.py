@@ -16,7 +16,7 @@ import pyarrow.parquet
 import pytest
 
 from sfumato.engines import wordings
-from sfumato.engines.duckdb import sqlite
+from sfumato.engines.duckdb import files, sqlite
 from sfumato.engines.duckdb.engine import DuckDBEngine, describe
 from sfumato.errors import DataUnreadable, EngineFailed, SfumatoError, UsageError
 from sfumato.schema.columns import Category, Float, Int, Text
@@ -413,6 +413,47 @@ def test_directories_that_are_refused(tmp_path: Path) -> None:
     (place / "a*.parquet").unlink()
     (place / "part-99999.parquet").write_text(CANARY)
     assert "is damaged" in refused(place, schema)
+
+
+@pytest.mark.parametrize(
+    ("form", "asked", "name"),
+    [
+        ("directory", "iterdir", ""),
+        ("directory", "is_dir", ""),
+        ("directory", "is_symlink", "part-00000.parquet"),
+        ("csv", "is_file", ""),
+        ("duckdb", "is_file", ".wal"),
+        ("json lines", "open", ""),
+    ],
+)
+def test_what_may_not_be_looked_at_is_unreadable(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str, asked: str, name: str
+) -> None:
+    """The system's own error names the path, also to analysts."""
+    place, schema = stored_as(form, CROWD, tmp_path), schema_of(age=Int(0, 9))
+    real = getattr(Path, asked)
+
+    def forbidden(path: Path, *given: Any) -> Any:
+        if path.is_relative_to(tmp_path) and path.name.endswith(name or place.name):
+            raise PermissionError(13, "Permission denied", str(path))
+        return real(path, *given)
+
+    with opened(place, schema) as engine:
+        monkeypatch.setattr(Path, asked, forbidden)
+        if form == "directory":
+            with pytest.raises(DataUnreadable, match="it may not be opened"):
+                engine.version()
+    assert "it may not be opened" in refused(place, schema)
+
+
+def test_a_text_file_that_may_not_be_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    place = stored_as("csv", CROWD, tmp_path)
+
+    def forbidden(*_: Any, **__: Any) -> Any:
+        raise PermissionError(13, "Permission denied", str(place))
+
+    monkeypatch.setattr(files, "_lines", forbidden)
+    assert "it may not be opened" in refused(place, schema_of(age=Int(0, 9)))
 
 
 def test_the_version_of_a_directory_covers_its_files(tmp_path: Path) -> None:

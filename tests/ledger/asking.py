@@ -41,7 +41,7 @@ class InstantEngine:
     def version(self) -> str:
         return "v1"
 
-    def lane(self) -> AbstractContextManager["InstantEngine"]:
+    def lane(self, asked: object) -> AbstractContextManager["InstantEngine"]:
         return nullcontext(self)
 
     def one(self) -> "InstantEngine":

@@ -189,6 +189,14 @@ LEARNING = (
         (COPIES,),
     ),
     Mutant(
+        "copies-outlive-a-failure",
+        "door.py",
+        "    copies.close()  # one may be",
+        "    # one may be",
+        "a copy of a state that somebody else named is read by draws about another",
+        (COPIES,),
+    ),
+    Mutant(
         "copies-unread",
         "door.py",
         "written(plan, engine.dialect, names)",

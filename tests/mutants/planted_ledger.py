@@ -55,8 +55,8 @@ OF_THE_LEDGER = (
     Mutant(
         "charged-while-others-run",
         "door.py",
-        "    with engines.lane() as engine, engine.slot():",
-        "    with engines.lane() as engine:",
+        "    with engines.lane(asked) as engine, engine.slot():",
+        "    with engines.lane(asked) as engine:",
         "whoever waits for others has paid, and the time of an answer tells of everybody's questions",
         (DOOR,),
     ),

@@ -36,6 +36,19 @@ def as_json(value: Any) -> str:
     return json.dumps(plain(value), sort_keys=True, separators=(",", ":"))
 
 
+def test_what_is_derived_of_a_node_is_none() -> None:
+    """It would have the node's name and digest, and something else in it each time it is looked at."""
+
+    class Derived(Rows):
+        __slots__ = ()
+
+    derived = Derived("people", None, ())
+    with pytest.raises(TypeError, match="Derived has no place in a plan"):
+        spelt_out(derived)
+    with pytest.raises(TypeError, match="Derived has no place in a plan"):
+        plan(table=derived).digest()
+
+
 def test_a_plan_is_written_as_json_would() -> None:
     for one in every_plan():
         for _ in range(2):

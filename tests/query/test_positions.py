@@ -1,14 +1,21 @@
 """A refusal says where: the part between « and » is the one that it is about."""
 
 import copy
+import re
+from collections import Counter
+from pathlib import Path
+from random import Random
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
-from sfumato.errors import Refused
+import sfumato as sf
+from sfumato.errors import Refused, SfumatoError
 from sfumato.query.sql import parse
-from tests.query.asking import JOINED, SCHEMA, walk
+from tests.query.asking import COLUMNS, JOINED, SCHEMA, walk
 from tests.query.cases import read_cases, schema_for
+from tests.query.grammar import mutated, sentence
 
 COUNT = "SELECT COUNT(*) FROM people"
 
@@ -62,7 +69,11 @@ def marked(error: Refused) -> str:
         f"{COUNT} ORDER BY «age»",
         f"{COUNT} TABLESAMPLE («10» PERCENT)",
         "SELECT COUNT(*) FROM «range(10)»",
-        "SELECT COUNT(*) FROM «(SELECT age FROM people)»",
+        "SELECT COUNT(*) FROM «(people, people)»",
+        "SELECT COUNT(*) FROM («SELECT age FROM people LIMIT 3»)",
+        "SELECT COUNT(*) FROM (SELECT age FROM «range(10)»)",
+        "SELECT SUM(«FOO(`it's`)») FROM people",
+        "SELECT COUNT(*) AS `--x` FROM people WHERE age > 1 AND «sex»",
     ],
 )
 def test_the_part_that_cannot_be_read(question: str) -> None:
@@ -111,6 +122,10 @@ def test_the_word_at_which_the_parser_stopped(question: str) -> None:
         f"{COUNT} WHERE (age > 3 AND «born = 3»)",
         "SELECT COUNT(*) FROM «poeple»",
         "/* é 🎈 */ SELECT SUM(«agee») FROM people -- agee",
+        "SELECT SUM(«`it's`») FROM people",
+        'SELECT SUM(«`a"b`») FROM people',
+        "SELECT COUNT(*) AS `--x` FROM people WHERE «nosuch» = 1",
+        "SELECT COUNT(*) AS `/* x` FROM people WHERE age > 1 AND «`*/`» = 1",
         "SELECT SUM(age),\n  SUM(«agee»)\nFROM people",
     ],
 )
@@ -156,6 +171,36 @@ def test_every_place_lies_in_its_question_and_most_refusals_have_one() -> None:
 def test_what_is_about_the_whole_question_has_no_place() -> None:
     for question in (f"{COUNT} UNION SELECT 1", "SELECT COUNT(*)", "SELECT sex FROM people GROUP BY sex"):
         assert refused(question).at is None
+
+
+def test_what_nobody_has_typed_has_no_place() -> None:
+    """The parser puts a * before a bare FROM and says it stands at the first sign, where here no word is."""
+    assert refused(" FROM people").at is None
+    assert refused("-- a remark\nFROM people WHERE age = 1").at is None
+
+
+ODD_NAMES = ["`it's`", "`--x`", "`/* x`", '`a"b`', "`a``b`", "`people`", "`age`", '"a`b"', '"--"']
+
+
+def test_whatever_is_typed_is_explained_or_refused_at_a_place_in_it(tmp_path: Path) -> None:
+    choose = Random("steady")
+    settings: dict[str, Any] = {"unit": sf.Row(), "budget": sf.Budget(1), "table": "people"}
+    table = pa.table({name: pa.array([None], pa.string()) for name in COLUMNS})
+    told: Counter[str] = Counter()
+    with sf.protect(table, columns=COLUMNS, ledger=tmp_path / "people.ledger", **settings) as session:
+        for _ in range(800):
+            text = sentence(choose)
+            for _ in range(choose.randrange(4)):
+                text = choose.choice([text.replace(" ", f" {choose.choice(ODD_NAMES)} ", 1), mutated(text, choose)])
+                text = re.sub(r"\bage\b", choose.choice(["age", *ODD_NAMES]), text)
+            try:
+                session.explain(text, spend=0.1)
+                told["explained"] += 1
+            except SfumatoError as error:
+                start, end = getattr(error, "at", None) or (0, 1)
+                assert 0 <= start < end <= max(1, len(text)), text
+                told["placed" if getattr(error, "at", None) else "refused"] += 1
+    assert min(told["explained"], told["placed"], told["refused"]) > 10, told
 
 
 def test_a_place_outlives_copying_and_the_cache() -> None:

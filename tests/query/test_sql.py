@@ -46,7 +46,18 @@ def test_an_empty_text_is_refused(text: str) -> None:
 @pytest.fixture(autouse=True)
 def never_asked_before() -> None:
     """What was parsed once is remembered: here the parser is broken on purpose."""
-    sql._parsed.cache_clear()
+    for kept in (sql._kept, sql._kept_long):
+        kept.cache_clear()
+
+
+def test_few_long_texts_are_kept() -> None:
+    """A parsed question takes some hundred times the memory of its text."""
+    long = " OR ".join(["age = 1"] * 100)
+    for number in range(2 * 16):
+        parse(f"{COUNT} WHERE age = {number}")
+        parse(f"{COUNT} WHERE age = {number} OR {long}")
+    assert sql._kept.cache_info().currsize == 32
+    assert sql._kept_long.cache_info().currsize == 16
 
 
 def test_whatever_the_tokenizer_raises_the_text_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,8 @@
 """What owners declare: columns, unit, budget and table; a value that exists is valid."""
 
+import copy
 import dataclasses
+import pickle
 from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
@@ -18,6 +20,23 @@ from sfumato.schema.limits import Limits
 from sfumato.schema.others import Lookup, Table
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import MOST_ROWS, Person, Row
+
+# ---- tables beside -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["table", "lookup"])
+def test_what_a_table_beside_declares_cannot_be_changed_later(kind: str) -> None:
+    """What was worked out of a declaration is kept, and nobody works it out again."""
+    columns: dict[str, Any] = {"day": Int(1, 7)}
+    one = Table("visits.csv", columns, max_rows=3) if kind == "table" else Lookup("zips.csv", "zip", columns)
+    columns["cost"] = Int(0, 9)
+    assert dict(one.columns) == {"day": Int(1, 7)}
+    with pytest.raises(TypeError):
+        one.columns["cost"] = Int(0, 9)  # type: ignore[index]
+    for again in (copy.copy(one), copy.deepcopy(one), pickle.loads(pickle.dumps(one))):  # noqa: S301 - its own
+        assert again == one
+        assert (again.source, dict(again.columns)) == (one.source, dict(one.columns))
+
 
 # ---- columns -----------------------------------------------------------------------------------------------
 

@@ -11,6 +11,7 @@ import pyarrow.parquet
 import pytest
 
 import sfumato as sf
+from sfumato import door
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.lanes import Lanes
 from sfumato.errors import DataUnreadable, EngineFailed, UsageError
@@ -103,7 +104,7 @@ def test_a_third_waits_for_the_first_that_is_free(open_crowd: Open, held: Held) 
     lanes: Any = session._engine
     slow = Asking(session, SLOW)
     assert held.began.wait(PATIENCE)
-    with lanes.lane() as other:
+    with lanes.lane("something else") as other:
         third = Asking(session, QUICK)
         third.join(0.5)
         assert third.is_alive()
@@ -120,19 +121,96 @@ def test_many_threads_share_few_slots_and_pay_once_each(open_crowd: Open) -> Non
     receipts = {one.done().receipt for one in asked}
     assert len(receipts) == 24
     assert kinds(session).count("charge") == kinds(session).count("release") == 24
-    assert session._engine._taken == {}  # type: ignore[attr-defined]
+    assert session._engine._turns == {}  # type: ignore[attr-defined]
+
+
+def test_who_asks_what_is_being_asked_waits_and_finds_what_was_kept(open_crowd: Open, held: Held) -> None:
+    session = open_crowd(limits=TWO)
+    first = Asking(session, SLOW)
+    assert held.began.wait(PATIENCE)
+    views = [session, session, session.as_analyst(session.analyst)]
+    others = [*(Asking(view, SLOW) for view in views), Asking(session, SLOW, request="r")]
+    others[0].join(0.5)
+    assert all(other.is_alive() for other in others)
+    assert Asking(session, QUICK).done().rows, "on the other engine"
+    assert not Asking(session.as_analyst("ada"), SLOW).done().cached, "another analyst's question"
+    held.let_go.set()
+    assert all(other.done().rows == first.done().rows and other.done().cached for other in others)
+    assert sorted(kinds(session)) == sorted(["open", *["charge", "release"] * 3])
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), MemoryError()])
+def test_who_waited_for_one_that_was_broken_off_resumes_it(
+    open_crowd: Open, monkeypatch: pytest.MonkeyPatch, held: Held, error: BaseException
+) -> None:
+    session, look = open_crowd(limits=TWO), door.look_at_all
+    broken: list[BaseException] = [error]
+
+    def breaking(*given: Any) -> Any:
+        found = look(*given)
+        if broken:
+            raise broken.pop()
+        return found
+
+    monkeypatch.setattr(door, "look_at_all", breaking)
+    first = Asking(session, SLOW)
+    assert held.began.wait(PATIENCE)
+    second = Asking(session, SLOW)
+    second.join(0.2)
+    assert second.is_alive()
+    held.let_go.set()
+    assert isinstance(first.done(), KeyboardInterrupt | EngineFailed)
+    assert not second.done().cached
+    assert kinds(session) == ["open", "charge", "interrupted", "release"]
+
+
+@pytest.mark.parametrize("limits", [None, TWO], ids=["one slot", "two"])
+def test_a_thread_that_is_interrupted_and_asks_again_is_refused(
+    open_crowd: Open, monkeypatch: pytest.MonkeyPatch, limits: sf.Limits | None
+) -> None:
+    """As by a handler of signals: it would wait for its own slot for ever."""
+    session, rows = open_crowd(limits=limits), DuckDBEngine.rows
+    told: list[UsageError] = []
+
+    def interrupted(engine: DuckDBEngine, queries: Any) -> Any:
+        monkeypatch.setattr(DuckDBEngine, "rows", rows)
+        with pytest.raises(UsageError, match="this very thread") as refused:
+            session.ask(QUICK, spend=0.1)
+        told.append(refused.value)
+        return rows(engine, queries)
+
+    monkeypatch.setattr(DuckDBEngine, "rows", interrupted)
+    assert Asking(session, SLOW).done().rows
+    assert len(told) == 1
+    assert Asking(session, QUICK).done().rows
+    assert kinds(session) == ["open", "charge", "release", "charge", "release"]
+
+
+def test_a_thread_inside_the_engine_gets_nothing_else_of_it(open_crowd: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    engine: Any = open_crowd()._engine
+    run, told = engine._run, list[bool]()
+
+    def interrupted(sql: str) -> Any:
+        with pytest.raises(UsageError, match="this very thread"):
+            engine._execute("SELECT 1")
+        told.append(True)
+        return run(sql)
+
+    monkeypatch.setattr(engine, "_run", interrupted)
+    assert engine.run("SELECT 17") == [(17,)]
+    assert told
 
 
 def test_a_lane_that_was_left_behind_is_taken_again_by_its_thread(open_crowd: Open) -> None:
     """As by a Ctrl-C at the end of the block, whose error somebody keeps."""
     lanes: Any = open_crowd(limits=TWO)._engine
-    left = [lanes.lane() for _ in range(3)]
+    left = [lanes.lane("something") for _ in range(3)]
     for one in left:
         assert one.__enter__() is lanes._engines[0]
     left.clear()
-    with lanes.lane() as engine:
+    with lanes.lane("something") as engine:
         assert engine is lanes._engines[0]
-    assert lanes._taken == {}
+    assert lanes._turns == {}
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet", "duckdb"])
@@ -173,7 +251,7 @@ def test_a_file_that_changed_is_noticed_in_every_lane(crowd: pa.Table, open_crow
     session = open_crowd(path, limits=TWO, budget=sf.Budget(100))
     lanes: Any = session._engine
     before = session.ask(QUICK, spend=10)
-    with lanes.lane():  # so that the other one is asked
+    with lanes.lane("something else"):  # so that the other one is asked
         pyarrow.parquet.write_table(crowd.slice(0, 400), path)
         after = Asking(session, QUICK, fresh=True).done()
         assert abs(after.rows[0]["n"] - 400) < 300

@@ -97,6 +97,15 @@ def test_a_history_is_read_a_page_at_a_time(open_crowd: Open) -> None:
             session.history(**wrong)
 
 
+def test_what_a_reader_makes_of_a_page_is_theirs_alone(open_crowd: Open) -> None:
+    session = open_crowd()
+    session.ask(COUNT, spend=0.5)
+    before = str(session.history())
+    session.history()[0].releases[0]["mechanism"] = "forged"
+    session.as_analyst(session.analyst).history()[0].releases[0].clear()
+    assert str(session.history()) == str(session._ledger.history()) == before
+
+
 def test_the_owner_pages_through_everybodys(shell: Any, policy: Path) -> None:
     with sf.open(policy) as session:
         for name in ("ada", "bob", "ada"):

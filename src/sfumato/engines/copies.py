@@ -17,7 +17,8 @@ class Copies:
     Claim: whoever reads a copy reads the rows of its source in the state of the data that their draw names.
     Proof: the engine makes it of the state that was named last (`Engine.kept`), and all are dropped when a draw names
     another state, or another description of the table.
-    Needs: asked by the door alone, which holds the engine's slot and has found that state to be the draw's.
+    Needs: asked by the door alone, which holds the engine's slot and has found that state to be the draw's, and which
+    closes them wherever a draw ends with an error: then somebody else may have named another.
     """
 
     def __init__(self, engine: Engine) -> None:
@@ -43,8 +44,10 @@ class Copies:
         return self._names()
 
     def close(self) -> None:
-        for kept in tuple(self._kept):
-            self._drop(kept)
+        """Forgets all first: what a Ctrl-C leaves behind is read by nobody."""
+        left, self._kept, self._of = self._kept, {}, None
+        for _, until in left.values():
+            until.close()
 
     def _keep(self, kept: Kept, schema: Schema) -> None:
         if kept in self._kept:

@@ -4,7 +4,7 @@ Each is an engine by itself, with a connection, settings, limits, a watchdog and
 but the files. Which of them a question gets is decided here, and nothing else: the door takes that engine's own slot.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from threading import Condition, get_ident
@@ -16,21 +16,23 @@ from sfumato.engines.wordings import changed_while_opened
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Turn:
-    """Whose an engine is for now."""
+    """Whose an engine is for now, and what is asked there."""
 
     thread: int
+    asked: Hashable
 
 
 class Lanes:
     """As many questions at a time as there are engines; whoever comes later waits for the first that is free.
 
+    Who asks what is being asked already goes to the same engine, and waits for its slot: what was kept is found then.
     Needs: engines of one kind, all opened on the same table. Closing it closes them.
     """
 
     def __init__(self, engines: Sequence[Engine]) -> None:
         self._engines = tuple(engines)
         self._changed = Condition()
-        self._taken: dict[int, _Turn] = {}
+        self._turns: dict[_Turn, int] = {}
         if len({engine.version() for engine in engines}) > 1:
             raise changed_while_opened()
 
@@ -43,15 +45,15 @@ class Lanes:
         return self._engines[0].version()
 
     @contextmanager
-    def lane(self) -> Iterator[Engine]:
-        """An engine that nobody else has got here, for as long as it lasts."""
-        turn = _Turn(get_ident())
+    def lane(self, asked: Hashable) -> Iterator[Engine]:
+        """An engine that nobody else has got here, but those who ask the same, for as long as it lasts."""
+        turn = _Turn(get_ident(), asked)
         try:
             yield self._engines[self._take(turn)]
         finally:
             with self._changed:
-                self._taken = {place: other for place, other in self._taken.items() if other is not turn}
-                self._changed.notify()
+                self._turns = {other: place for other, place in self._turns.items() if other is not turn}
+                self._changed.notify_all()
 
     def one(self) -> Engine:
         """Always the same one, for whoever keeps something in it. Questions prefer others."""
@@ -59,12 +61,23 @@ class Lanes:
 
     def _take(self, turn: _Turn) -> int:
         with self._changed:
-            # A thread does one thing at a time: what it still has was left by a Ctrl-C.
-            self._taken = {place: other for place, other in self._taken.items() if other.thread != turn.thread}
-            self._changed.wait_for(lambda: len(self._taken) < len(self._engines))
-            place = next(place for place in range(len(self._engines)) if place not in self._taken)
-            self._taken[place] = turn
+            self._give_up(turn.thread)
+            self._changed.wait_for(lambda: self._places(turn.asked))
+            place = self._places(turn.asked)[0]
+            self._turns[turn] = place
             return place
+
+    def _give_up(self, thread: int) -> None:
+        """A thread does one thing at a time: what it still has was left by a Ctrl-C. If not, its slot is refused."""
+        for turn, place in tuple(self._turns.items()):
+            if turn.thread == thread:
+                self._engines[place].slot()
+        self._turns = {turn: place for turn, place in self._turns.items() if turn.thread != thread}
+
+    def _places(self, asked: Hashable) -> list[int]:
+        """Where the same is being asked; else those that are free."""
+        alike = [place for turn, place in self._turns.items() if turn.asked == asked]
+        return alike or [place for place in range(len(self._engines)) if place not in self._turns.values()]
 
     def close(self) -> None:
         for engine in self._engines:

@@ -1,6 +1,6 @@
 """What an engine is to the rest: whoever keeps this, and passes `check_engine` (tests/contract), answers questions."""
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -31,8 +31,11 @@ class Engines(Protocol):
     def version(self) -> str:
         """Names the state of the data. What makes a table unreadable is found here, before anything is charged."""
 
-    def lane(self) -> AbstractContextManager["Engine"]:
-        """An engine that a question may be run on: one that nobody asks, waited for if there is none."""
+    def lane(self, asked: Hashable) -> AbstractContextManager["Engine"]:
+        """An engine that a question may be run on: one that nobody asks, waited for if there is none.
+
+        Who asks what is being asked there already gets the same engine, and so waits for its slot.
+        """
 
     def one(self) -> "Engine":
         """Always the same engine, for whoever keeps something in it from question to question."""
@@ -48,7 +51,10 @@ class Engine(Engines, Protocol):
         """No answer leaves earlier, in nanoseconds: what hides how long a small question takes."""
 
     def slot(self) -> AbstractContextManager[object]:
-        """Leave to run a question, taken before it is charged: nobody pays and then waits for others."""
+        """Leave to run a question, taken before it is charged: nobody pays and then waits for others.
+
+        Refuses a thread that has it already: it was interrupted, and would wait for itself.
+        """
 
     def rows(self, queries: Sequence[Query]) -> list[RowsFound]:
         """Of each query its rows.

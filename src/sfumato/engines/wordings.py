@@ -149,6 +149,13 @@ def session_of_another_process() -> UsageError:
     return UsageError("this session was opened in another process.", "Open one in each process, after the fork.")
 
 
+def asked_meanwhile() -> UsageError:
+    return UsageError(
+        "this very thread is in the middle of a question: it was interrupted, and asks again.",
+        "Nothing was charged. Ask when the first question has been answered, not in a handler of signals.",
+    )
+
+
 def broken_off() -> EngineFailed:
     return EngineFailed(
         "something else than the engine broke this question off.",

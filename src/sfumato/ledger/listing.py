@@ -1,6 +1,7 @@
 """The charges of a ledger, listed: each is read and checked once in a process."""
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from itertools import islice
 
 from sfumato.ledger.book import Book
@@ -45,4 +46,9 @@ def page(lines: Sequence[Charge], analyst: str | None, before: int | None, limit
     wanted = (
         line for line in reversed(lines) if analyst in (None, line.analyst) and (first is None or line.entry < first)
     )
-    return list(islice(wanted, most))[::-1]
+    return [_own(line) for line in islice(wanted, most)][::-1]
+
+
+def _own(line: Charge) -> Charge:
+    """For one reader: what they make of it, no other sees."""
+    return replace(line, releases=tuple(map(dict, line.releases)))

@@ -59,4 +59,7 @@ def _node(node: object) -> str:
 
 @cache
 def _fields_and_defaults(node: type[Any]) -> tuple[tuple[str, object], ...]:
+    """Of the kinds themselves alone: one derived of them may say something else each time it is asked."""
+    if any(is_dataclass(kind) for kind in node.__mro__[1:]):
+        raise TypeError(f"{node.__name__} has no place in a plan")
     return tuple((field.name, field.default) for field in fields(node))

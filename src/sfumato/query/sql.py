@@ -6,7 +6,6 @@ Text is measured before it is parsed, and no text of the analyst survives this f
 
 import logging
 from functools import lru_cache
-from typing import ClassVar
 
 import sqlglot
 from sqlglot import Token, TokenType, exp
@@ -21,6 +20,7 @@ from sfumato.query.ordering import After, Order
 from sfumato.query.question import Question, Selected, SelectedCall, SelectedFormula, SelectedKey, expressions_in
 from sfumato.query.source_wordings import too_many_joins
 from sfumato.query.sql_calls import read_call, with_plain_names
+from sfumato.query.sql_dialect import PARSING
 from sfumato.query.sql_expressions import (
     DEEPEST,
     is_row_expression,
@@ -51,6 +51,7 @@ from sfumato.query.wordings import (
 )
 
 LONGEST = 10_000
+SHORT = 500  # a parsed question takes some 400 bytes a character: few of the longer ones are kept
 
 OPENING = {TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.CASE}
 CLOSING = {TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE, TokenType.END}
@@ -71,15 +72,6 @@ MOST_JOINS = MOST_CASTS = 4
 MOST_NODES = 5_000
 AROUND = ("start_context", "highlight", "end_context")  # of a word, as the parser's errors name them
 
-
-class Written(sqlglot.Dialect):
-    """What nobody's SQL minds, and names in back-ticks."""
-
-    class Tokenizer(sqlglot.Tokenizer):
-        IDENTIFIERS: ClassVar = ['"', "`"]
-
-
-PARSING = Written()
 
 # It would print the analyst's text where nobody asked for it.
 logging.getLogger("sqlglot").setLevel(logging.CRITICAL)
@@ -106,8 +98,22 @@ def rewritten(text: str) -> str:
     return tree(text).sql(comments=False)
 
 
-@lru_cache(maxsize=256)  # a question is explained, asked, written back and asked again
 def _parsed(text: str) -> tuple[Question, exp.Select]:
+    """A question is explained, asked, written back and asked again: what was parsed last is kept."""
+    return _kept(text) if len(text) <= SHORT else _kept_long(text)
+
+
+@lru_cache(maxsize=256)
+def _kept(text: str) -> tuple[Question, exp.Select]:
+    return _read(text)
+
+
+@lru_cache(maxsize=16)
+def _kept_long(text: str) -> tuple[Question, exp.Select]:
+    return _read(text)
+
+
+def _read(text: str) -> tuple[Question, exp.Select]:
     try:
         select = _statement(text)
         with_plain_names(select)

@@ -8,11 +8,12 @@ import re
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from sqlglot import exp, tokenize
+from sqlglot import exp
 
 from sfumato.errors import Refused
 from sfumato.query.question import Question, Selected, SelectedCall, SelectedFormula
 from sfumato.query.sql import one_statement, parse, rewritten
+from sfumato.query.sql_dialect import PARSING
 from sfumato.query.sql_expressions import DEEPEST
 from sfumato.query.wordings import part_not_text, part_refused, too_deep
 
@@ -81,7 +82,7 @@ def written_back(text: str) -> str:
 
 def words(text: str) -> list[str]:
     """The words and signs of a text as they were typed, without remarks. Needs: a text that was taken apart before."""
-    return [text[token.start : token.end + 1] for token in tokenize(text)]
+    return [text[token.start : token.end + 1] for token in PARSING.tokenize(text)]
 
 
 def _meaning(question: Question) -> Question:

@@ -9,10 +9,11 @@ from contextlib import contextmanager
 from functools import wraps
 from typing import Concatenate, ParamSpec, TypeVar
 
-from sqlglot import Token, exp, tokenize
+from sqlglot import Token, exp
 
 from sfumato.errors import Refused
 from sfumato.query.about import about
+from sfumato.query.sql_dialect import PARSING
 
 Given = ParamSpec("Given")
 Node = TypeVar("Node")
@@ -78,7 +79,7 @@ def _place(parts: Sequence[object], text: str, tree: exp.Expr | None) -> Span | 
     node = next((node for node in read if isinstance(node, exp.Expr)), None)
     if node is None or (node.parent is None and isinstance(node, exp.Query)):
         return None
-    words, span = tokenize(text), _between(node)
+    words, span = PARSING.tokenize(text), _between(node)
     return _once(node, words) if span is None else _whole(words, *span, LEADING.get(type(node), ()))
 
 
@@ -100,16 +101,21 @@ def _between(node: exp.Expr) -> Span | None:
 
 def _once(node: exp.Expr, words: list[Token]) -> Span | None:
     """Of a node whose words the parser has not placed, such as NULL: where they stand, if they do so once."""
-    wanted = [word.text.casefold() for word in tokenize(node.sql(comments=False))]
+    wanted = [word.text.casefold() for word in PARSING.tokenize(node.sql(comments=False))]
     typed = [word.text.casefold() for word in words]
     found = [place for place in range(len(words)) if typed[place : place + len(wanted)] == wanted]
     return (words[found[0]].start, words[found[0] + len(wanted) - 1].end + 1) if len(found) == 1 else None
 
 
-def _whole(words: list[Token], first: int, last: int, leading: tuple[str, ...]) -> Span:
-    """With the words that lead it, and with the other half of each bracket in it."""
-    begin = next(place for place, word in enumerate(words) if word.end >= first)
-    end = max(place for place, word in enumerate(words) if word.start <= last)
+def _whole(words: list[Token], first: int, last: int, leading: tuple[str, ...]) -> Span | None:
+    """With the words that lead it, and with the other half of each bracket in it.
+
+    None where no word stands: `FROM people` is parsed with a `*` that nobody has typed.
+    """
+    inside = [place for place, word in enumerate(words) if word.end >= first and word.start <= last]
+    if not inside:
+        return None
+    begin, end = inside[0], inside[-1]
     while begin > 0 and words[begin - 1].text.upper() in leading:
         begin -= 1
     if "CASE" in leading and end + 1 < len(words) and words[end + 1].text.upper() == "END":

@@ -2,7 +2,8 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from types import MappingProxyType
 from typing import Any
 
 from sfumato.schema.beside_wordings import caps_without_rows, lookup_column_private, lookup_key_of_kind
@@ -29,11 +30,15 @@ class Table:
     def __post_init__(self) -> None:
         _check_source(self.source)
         check_columns(self.columns)
+        _keep_columns(self)
         given = [name for name in CAPS if getattr(self, name) is not None]
         if given and self.max_rows is None:
             raise caps_without_rows(given[0])
         if given:
             plain(self, declared_caps(self))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Table, _given(self)
 
     @property
     def caps(self) -> TableCaps | None:
@@ -53,11 +58,15 @@ class Lookup:
         check_kind(self.key, str, "the key of a lookup", 'sf.Lookup("regions.csv", "zip", {"region": sf.Text()})')
         check_name(self.key)
         check_columns(self.columns)
+        _keep_columns(self)
         if not isinstance(self.key_column, Text | Category) and not _whole(self.key_column):
             raise lookup_key_of_kind(self.key)
         for name, column in self.columns.items():
             if isinstance(column, Identifier):
                 raise lookup_column_private(name)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Lookup, _given(self)
 
     @property
     def key_column(self) -> Declared:
@@ -66,6 +75,17 @@ class Lookup:
     @property
     def all_columns(self) -> dict[str, Declared]:
         return {self.key: self.key_column, **self.columns}
+
+
+def _keep_columns(table: Table | Lookup) -> None:
+    """Nobody changes them later: what was worked out of them is kept."""
+    object.__setattr__(table, "columns", MappingProxyType(dict(table.columns)))
+
+
+def _given(table: Table | Lookup) -> tuple[Any, ...]:
+    """What makes it again, for copies and pickles, which know no MappingProxyType."""
+    values = {one.name: getattr(table, one.name) for one in fields(table)}
+    return tuple((values | {"columns": dict(table.columns)}).values())
 
 
 def _check_source(source: object) -> None:

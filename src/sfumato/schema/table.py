@@ -1,7 +1,7 @@
 """The public description of a private table: its name, its unit, its columns, and the tables beside it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from sfumato.schema.allow import FAMILIES, Family, check_allowed
@@ -105,3 +105,10 @@ class Schema:
     def visible(self) -> list[str]:
         """The columns an analyst may name."""
         return [name for name, column in self.columns.items() if not isinstance(column, Identifier)]
+
+
+def described(schema: Schema) -> Schema:
+    """The same without the sources of the tables beside it, of which one may be in memory, with everybody's rows."""
+    lookups = {name: replace(lookup, source=None) for name, lookup in schema.lookups.items()}
+    tables = {name: replace(table, source=None) for name, table in schema.tables.items()}
+    return replace(schema, lookups=lookups, tables=tables)

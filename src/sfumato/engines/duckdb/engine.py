@@ -3,11 +3,11 @@
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from itertools import count
 from pathlib import Path
-from threading import Lock
+from threading import RLock
 from typing import Any, Self
 from weakref import finalize
 
@@ -22,7 +22,7 @@ from sfumato.engines.protocol import Query, RowsFound
 from sfumato.engines.sql.phrases import text
 from sfumato.engines.sql.sources import NOTHING_KEPT, Names, write_source
 from sfumato.engines.ticks import SHORTEST_NS
-from sfumato.engines.wordings import engine_failed, session_closed, session_of_another_process
+from sfumato.engines.wordings import asked_meanwhile, engine_failed, session_closed, session_of_another_process
 from sfumato.kernel.mechanisms.protocol import Numbers
 from sfumato.plan.sources import Source
 from sfumato.schema.limits import Limits
@@ -60,7 +60,7 @@ class DuckDBEngine:
         self._pid = os.getpid()
         self._closed = False
         self._begun: object = None  # whose transaction is open, or may be
-        self._one_at_a_time, self._slot, self._kept = Lock(), Lock(), count()
+        self._connected, self._slot, self._kept = RLock(), RLock(), count()
         self._limits = limits or Limits()
         self._named = version
         self._connection = duckdb.connect(":memory:")
@@ -90,7 +90,7 @@ class DuckDBEngine:
         found = "\n".join(table.version(self._execute) for table in self._tables)
         return found if self._named is None else f"{NAMED}{self._named}"
 
-    def lane(self) -> AbstractContextManager[Self]:
+    def lane(self, asked: Hashable) -> AbstractContextManager[Self]:  # noqa: ARG002 - there is no other
         return nullcontext(self)
 
     def one(self) -> Self:
@@ -101,7 +101,7 @@ class DuckDBEngine:
 
         The lock itself: its `with` is no Python, in which a Ctrl-C could come when it is taken and not yet given back.
         """
-        return self._slot
+        return _not_taken(self._slot)
 
     def rows(self, queries: Sequence[Query]) -> list[RowsFound]:
         """Of each query its rows; a failure, of whatever cause, has one text and says nothing about the data.
@@ -110,12 +110,12 @@ class DuckDBEngine:
         by itself is; and files that are scanned in place are the same before and after; a directory with a file more is
         another state.
         """
-        with self._one_at_a_time, self._one_state(begin=len(queries) > 1), self._in_time():
+        with self._alone(), self._one_state(begin=len(queries) > 1), self._in_time():
             return [self._cells(one.sql) if one.cells else _fetch_all(self._run(one.sql)) for one in queries]
 
     def run(self, sql: str) -> list[tuple[Any, ...]]:
         """The rows of one query by itself, whatever state the data are in: not for answers."""
-        with self._one_at_a_time, self._in_time():
+        with self._alone(), self._in_time():
             return _fetch_all(self._run(sql))
 
     @contextmanager
@@ -123,7 +123,7 @@ class DuckDBEngine:
         """A copy of the rows of a source, under a name that no other copy has, dropped at the end."""
         name = f"{KEPT}{next(self._kept)}"
         rows = write_source(source, schema, self.dialect, names)
-        with self._one_at_a_time, self._one_state(commit=True), self._in_time():
+        with self._alone(), self._one_state(commit=True), self._in_time():
             _fetch_all(self._run(f"CREATE TEMP TABLE {name} AS SELECT * FROM {rows} AS t"))
         try:
             yield name
@@ -135,7 +135,7 @@ class DuckDBEngine:
         self._drop(name)
 
     def _drop(self, name: str) -> None:
-        with self._one_at_a_time, suppress(duckdb.Error):  # a closed connection has dropped it
+        with self._alone(), suppress(duckdb.Error):  # a closed connection has dropped it
             self._watchdog.forget()
             self._connection.execute(f"DROP TABLE IF EXISTS {name}")
 
@@ -194,6 +194,9 @@ class DuckDBEngine:
         if failure is not None:  # not inside of the except: what DuckDB said would be kept beside it
             raise failure from None
 
+    def _alone(self) -> AbstractContextManager[object]:
+        return _not_taken(self._connected)
+
     def _run(self, sql: str) -> duckdb.DuckDBPyConnection:
         return self._connection.execute(sql)
 
@@ -204,7 +207,7 @@ class DuckDBEngine:
         self._clean_up()
 
     def _execute(self, sql: str) -> None:
-        with self._one_at_a_time:
+        with self._alone():
             self._watchdog.forget()
             self._connection.execute(sql).fetchall()
 
@@ -235,6 +238,13 @@ class DuckDBEngine:
             "lock_configuration = true",
         ):
             self._connection.execute(f"SET {setting}")
+
+
+def _not_taken(lock: RLock) -> RLock:
+    """Not by this thread: interrupted by a handler that asks, it would wait for itself, or be two at a time."""
+    if lock._is_owned():  # type: ignore[attr-defined]
+        raise asked_meanwhile()
+    return lock
 
 
 def _fetch_all(result: duckdb.DuckDBPyConnection) -> list[tuple[Any, ...]]:

@@ -4,7 +4,8 @@ import csv
 import gzip
 import hashlib
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
@@ -32,6 +33,7 @@ KINDS = {
 }
 COMPRESSED = ".gz"
 LONGEST_LINE = 2_000_000  # bytes: longer ones DuckDB refuses
+NOT_OPENED = "it may not be opened"
 SQLITE_BEGINS = b"SQLite format 3\0"
 
 
@@ -55,10 +57,11 @@ def source_kind(path: Path) -> str:
     if any(sign in str(path) for sign in WILDCARDS):
         raise file_unreadable(path.name, "its path holds *, ? or [, which would be read as a pattern")
     kind = KINDS.get(ending(path))
-    if path.is_dir() and kind in (None, "parquet"):
-        return "directory"
-    if not path.is_file():
-        raise file_missing(str(path))
+    with allowed(path):
+        if path.is_dir() and kind in (None, "parquet"):
+            return "directory"
+        if not path.is_file():
+            raise file_missing(str(path))
     if kind is None:
         raise kind_unknown(str(path))
     if path.suffix.lower() == ".db" and beginning(path, len(SQLITE_BEGINS)) == SQLITE_BEGINS:
@@ -66,12 +69,18 @@ def source_kind(path: Path) -> str:
     return kind
 
 
-def beginning(path: Path, length: int) -> bytes:
+@contextmanager
+def allowed(path: Path) -> Iterator[None]:
+    """What the system says of a file names its path, also to analysts."""
     try:
-        with path.open("rb") as content:
-            return content.read(length)
+        yield
     except OSError:
-        raise file_unreadable(path.name, "it may not be opened") from None
+        raise file_unreadable(path.name, NOT_OPENED) from None
+
+
+def beginning(path: Path, length: int) -> bytes:
+    with allowed(path), path.open("rb") as content:
+        return content.read(length)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,18 +120,20 @@ def state(path: Path) -> str:
 def state_with_log(path: Path) -> str:
     """A database keeps its newest rows in a log beside it."""
     log = path.with_name(path.name + ".wal")
-    return state(path) + (f"|{state(log)}" if log.is_file() else "")
+    with allowed(path):
+        return state(path) + (f"|{state(log)}" if log.is_file() else "")
 
 
 def listing(path: Path) -> tuple[Path, ...]:
     """The Parquet files right in a directory. Names that begin with . or _ are of the writers of files, not data."""
-    if not path.is_dir():
-        raise file_missing(str(path))
-    found = sorted(entry for entry in path.iterdir() if not entry.name.startswith((".", "_")))
-    if any(entry.is_symlink() for entry in found):
-        raise folder_linked(str(path))
-    if any(entry.is_dir() for entry in found):
-        raise folder_nested(str(path))
+    with allowed(path):
+        if not path.is_dir():
+            raise file_missing(str(path))
+        found = sorted(entry for entry in path.iterdir() if not entry.name.startswith((".", "_")))
+        if any(entry.is_symlink() for entry in found):
+            raise folder_linked(str(path))
+        if any(entry.is_dir() for entry in found):
+            raise folder_nested(str(path))
     files = tuple(entry for entry in found if entry.suffix.lower() == ".parquet")
     if not files:
         raise folder_empty(str(path))
@@ -143,6 +154,8 @@ def header(path: Path) -> tuple[str, list[str]]:
         raise file_unreadable(path.name, "it is not valid UTF-8") from None
     except (gzip.BadGzipFile, EOFError, zlib.error):
         raise file_unreadable(path.name, "it is damaged or not compressed by gzip") from None
+    except OSError:
+        raise file_unreadable(path.name, NOT_OPENED) from None
     if len({name.casefold() for name in names}) < len(names):
         raise file_unreadable(path.name, "two columns have the same name")
     return separator, names
