@@ -142,3 +142,9 @@ def test_a_made_key_is_the_column_of_a_sub_query() -> None:
     long = walk("SELECT z, COUNT(*) FROM (SELECT *, LEFT(zip, 1) AS z FROM people) GROUP BY z", budget=RHO).certified
     assert short.cost == long.cost
     assert [one.sensitivity for one in short.releases] == [one.sensitivity for one in long.releases]
+
+
+@pytest.mark.parametrize("asked", ["COUNT(left_zip)", "COUNT(left_zip) * 2", "left_zip, COUNT(*)"])
+def test_nobody_can_name_the_column_of_a_made_key(asked: str) -> None:
+    with pytest.raises(Refused, match='no column "left_zip"'):
+        walk(f"SELECT LEFT(zip, 1) AS z, {asked} FROM people GROUP BY z", budget=RHO)
