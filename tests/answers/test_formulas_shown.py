@@ -203,3 +203,17 @@ def test_more_parts_than_there_are_pairs_for(session: sf.Session) -> None:
     parts = [f"COUNT_IF(x = {place % 10} AND y > {place})" for place in range(28)]
     (bar,) = session.ask(f"SELECT 1 / ({' + '.join(parts)}) AS f FROM t", spend=1).interval()
     assert bar["f"] is None
+
+
+def test_sums_beyond_64_bits_are_doubles_in_tables(session: sf.Session) -> None:
+    answer = session.ask("SELECT SUM(x * 1e30) AS s FROM t", spend=10**6)
+    (row,) = answer.rows
+    assert type(row["s"]) is int
+    looked_at(session, answer)
+    assert answer.to_polars().to_dicts() == answer.to_arrow().to_pylist() == [{"s": float(row["s"])}]
+
+
+def test_kinds_are_of_the_columns_that_are_shown(session: sf.Session) -> None:
+    told = session.ask("SELECT k, COUNT(*) * 2 AS a, AVG(x) AS m FROM t GROUP BY k", spend=1).to_dict()
+    assert told["kinds"] == {"k": "key", "a": "formula", "m": "mean"}
+    assert list(told["kinds"]) == told["columns"]
