@@ -206,7 +206,7 @@ def test_more_parts_than_there_are_pairs_for(session: sf.Session) -> None:
 
 
 def test_sums_beyond_64_bits_are_doubles_in_tables(session: sf.Session) -> None:
-    answer = session.ask("SELECT SUM(x * 1e30) AS s FROM t", spend=10**6)
+    answer = session.ask("SELECT SUM(x * 1e60) AS s FROM t", spend=10**6)
     (row,) = answer.rows
     assert type(row["s"]) is int
     looked_at(session, answer)
