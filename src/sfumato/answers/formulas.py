@@ -101,7 +101,7 @@ class Formulas:
             return None
         shown = [value_of(part, (), row, self.mechanisms) for part in parts]
         lines = [_along(*pair, value, ALONG[len(parts)]) for pair, value in zip(known, shown, strict=True)]
-        values, lost = evaluated(column, [one.reshape(1, -1) for one in np.meshgrid(*lines)])
+        values, lost = evaluated(column, [one.reshape(1, -1) for one in np.meshgrid(*lines, copy=False)])
         return None if lost[0] else _pair(values.min(), values.max())
 
 
@@ -125,8 +125,8 @@ def expected_errors(
 
 def _along(low: float, high: float, shown: float, many: int) -> Floats:
     """Points of a bar, with the number that is shown and 0, where sizes and squares turn."""
-    turns = [0.0] if low < 0 < high else []
-    return np.unique(np.concatenate([np.linspace(low, high, many), [shown, *turns]]))
+    inside = low + (high - low) * (np.arange(many - 1) / (many - 1))
+    return np.concatenate([inside, (high, shown, min(max(low, 0.0), high))])
 
 
 def _pair(low: float, high: float) -> Interval | None:
