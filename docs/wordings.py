@@ -143,7 +143,7 @@ SAMPLES: dict[str, tuple[Any, ...]] = {
     "nothing_to_compute": ("HISTOGRAM(age, 3)", "a list or a most frequent value"),
     "total_of_answers": ("SUM(AVG(age)) OVER ()",),
     "total_before_having": ("share",),
-    "no_key_left": ("age", (17, 18, 90)),
+    "no_key_left": ("age", 17, 90, 3),
     "name_of_a_column": ("month",),
     "number_and_truth": ("smoker", "true", 1),
     "sub_query_limited": ("LIMIT",),

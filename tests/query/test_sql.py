@@ -382,3 +382,23 @@ def test_what_cannot_be_read_is_no_key() -> None:
 def test_the_last_date_of_a_difference_may_be_a_column_or_a_date() -> None:
     for last in ("seen", "SEEN", "people.seen", "DATE '2024-01-31'", "'2024-01-31'", "COALESCE(seen, born)"):
         assert walk(where(f"DATE_DIFF('day', born, {last}) > 3"))
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ("PERCENTILE_CONT(1e999999999) WITHIN GROUP (ORDER BY age DESC)", "this number"),
+        ("PERCENTILE_CONT(1e-50) WITHIN GROUP (ORDER BY age DESC)", "this quantile"),
+        ("PERCENTILE_CONT(0.9, income) WITHIN GROUP (ORDER BY age)", "PERCENTILE_CONT cannot be asked like this"),
+        ("SUM(BIN(age, 5) FILTER (WHERE age > 3))", "this FILTER"),
+        ("BIN(age, 5) FILTER (WHERE age > 3)", "this FILTER"),
+    ],
+)
+def test_what_stands_beside_an_aggregate_is_not_dropped(asked: str, told: str) -> None:
+    with pytest.raises(Refused, match=told):
+        parse(f"SELECT {asked} AS a FROM people")
+
+
+def test_levels_from_the_other_end_are_exact() -> None:
+    falling = parse("SELECT PERCENTILE_CONT(0.0001) WITHIN GROUP (ORDER BY age DESC) AS a FROM people")
+    assert falling.selected == parse("SELECT QUANTILE(age, 0.9999) AS a FROM people").selected

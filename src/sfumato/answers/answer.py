@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.answers.clipped import Clipped
-from sfumato.answers.column_kinds import kind_of
+from sfumato.answers.column_kinds import FORMULA, kind_of
 from sfumato.answers.columns import CONFIDENCE, Intervals, Noises, interval_of, value_of
 from sfumato.answers.display import as_text, beside, ends
 from sfumato.answers.formulas import Formulas
@@ -161,7 +161,7 @@ class Answer:
         return {
             "question": self.question,
             "columns": list(self.columns),
-            "kinds": {column.name: kind_of(column) for column in self._numbers[1]},
+            "kinds": self._kinds(),
             "along": {name: along(self, name) for name in self.measured if along(self, name)},
             "measured": self.measured,
             "rows": self.rows,
@@ -180,17 +180,18 @@ class Answer:
             "notes": list(self.notes),
         }
 
+    def _kinds(self) -> dict[str, str]:
+        """Of the columns that are shown; what is computed of others is a formula, whatever they are."""
+        known = {column.name: kind_of(column) for column in self._numbers[1]}
+        return {name: known.get(name, FORMULA) for name in self.columns}
+
     def to_arrow(self, confidence: float | None = None) -> Any:
         """A pyarrow.Table; with a `confidence` also the ends of error bars, n_low and n_high beside n.
 
         A column with a whole number beyond 64 bits is one of doubles.
         """
         _, rows = self._table(confidence)
-        long = {name for row in rows for name, value in row.items() if type(value) is int and abs(value) >> 63}
-        rows = [
-            {name: float(one) if name in long and one is not None else one for name, one in row.items()} for row in rows
-        ]
-        return _module("pyarrow", "Arrow", "all").Table.from_pylist(rows)
+        return _module("pyarrow", "Arrow", "all").Table.from_pylist(_of_64_bits(rows))
 
     def to_pandas(self, confidence: float | None = None) -> Any:
         """A pandas.DataFrame; with a `confidence` also the ends of error bars, n_low and n_high beside n."""
@@ -198,9 +199,13 @@ class Answer:
         return _module("pandas", "to_pandas", "pandas").DataFrame(rows, columns=columns)
 
     def to_polars(self, confidence: float | None = None) -> Any:
-        """A polars.DataFrame; with a `confidence` also the ends of error bars, n_low and n_high beside n."""
+        """A polars.DataFrame; with a `confidence` also the ends of error bars, n_low and n_high beside n.
+
+        A column with a whole number beyond 64 bits is one of doubles.
+        """
         columns, rows = self._table(confidence)
-        return _module("polars", "to_polars", "polars").DataFrame(rows, schema=columns, infer_schema_length=None)
+        polars = _module("polars", "to_polars", "polars")
+        return polars.DataFrame(_of_64_bits(rows), schema=columns, infer_schema_length=None)
 
     def _table(self, confidence: float | None) -> tuple[list[str], list[dict[str, Any]]]:
         return (list(self.columns), self.rows) if confidence is None else beside(self, ENDS, confidence)
@@ -253,6 +258,13 @@ def _keys(certified: Certified, release: Release) -> list[tuple[Any, ...]]:
         sources = {True: iter(values), False: iter(declared[int(number)])}
         found.append(tuple(next(sources[isinstance(key, OpenKey)]) for key in plan.keys))
     return found
+
+
+def _of_64_bits(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    long = {name for row in rows for name, value in row.items() if type(value) is int and abs(value) >> 63}
+    return [
+        {name: float(one) if name in long and one is not None else one for name, one in row.items()} for row in rows
+    ]
 
 
 def _plain(pair: Intervals) -> Any:

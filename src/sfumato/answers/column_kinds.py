@@ -17,6 +17,8 @@ from sfumato.query.rewrite import (
     SumColumn,
 )
 
+FORMULA = "formula"  # of what is computed from several
+
 
 def kind_of(column: OutputColumn) -> str:
     """As in `--format json`; bounds that were declared and bounds that were found make the same kinds."""

@@ -57,10 +57,10 @@ def bind(question: Question, root: Schema) -> BoundQuestion:
     table, schema = bind_source(question.table, root)
     grouped = [bind_value(_meant(key, question, schema), schema) for key in question.keys]
     where = None if question.where is None else bind_condition(question.where, schema)
-    columns = grouped
+    wide, columns = schema, grouped  # with columns that nobody named: these are for keys alone
     if any(is_made_text(key, schema) for key in grouped):
-        table, schema, columns = _with_made_texts(table, schema, root, grouped)
-    keys = tuple(_key(typed, key, schema, where) for typed, key in zip(question.keys, columns, strict=True))
+        table, wide, columns = _with_made_texts(table, schema, root, grouped)
+    keys = tuple(_key(typed, key, wide, where) for typed, key in zip(question.keys, columns, strict=True))
     groups = 1
     for key in keys:
         groups *= 1 if isinstance(key, OpenKey) else key.size
@@ -90,7 +90,7 @@ def bind(question: Question, root: Schema) -> BoundQuestion:
     lists = {
         item.name for item in selected if isinstance(item, BoundAggregate) and isinstance(item.call, Bins | BetweenEnds)
     }
-    shown_as_text = {item.name: _shows_text(item, keys, schema) for item in selected if item.name not in lists}
+    shown_as_text = {item.name: _shows_text(item, keys, wide) for item in selected if item.name not in lists}
     after.check(shown_as_text | {column.name: False for column in after.computed}, lists)
     return BoundQuestion(where, keys, tuple(selected), after, table=table)
 

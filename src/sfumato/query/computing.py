@@ -1,7 +1,8 @@
 """Arithmetic on noisy answers: what may be computed, and how. It sees noise only and costs nothing.
 
 A formula is an expression whose columns are columns of the answer. One table of operators serves the number that is
-shown; error bars bring one of their own, of many numbers at a time.
+shown; error bars bring one of their own, of many numbers at a time. Whole numbers beyond 2⁵³ are doubles, and what a
+double cannot hold is missing, at every step: whatever is written, a number is found in no time, or none.
 """
 
 from collections.abc import Callable, Mapping
@@ -17,6 +18,7 @@ from sfumato.plan.functions import FunctionName
 from sfumato.query.wordings import not_computed
 
 Operators = Mapping[str, Callable[..., Any]]
+MOST_EXACT = 1 << 53  # doubles hold whole numbers exactly up to here
 # What has a meaning for one number of an answer; texts and dates are keys, and stay as they are.
 OF_ANSWERS: tuple[FunctionName, ...] = (
     *("ABS", "ROUND", "FLOOR", "CEIL", "SIGN", "LEAST", "GREATEST", "SQRT", "LN", "LOG10", "EXP", "POWER"),
@@ -72,35 +74,43 @@ def _unknown(node: Expression) -> Refused:
             return not_computed("CASE", OF_ANSWERS)
 
 
-def constant(value: Fraction) -> float:
-    """As people would see it."""
-    return int(value) if value.denominator == 1 else float(value)
+def held(value: Any) -> Any:
+    """As people would see it: a whole number up to 2⁵³ or a double; None where it is neither, or missing."""
+    if value is None or (isinstance(value, int) and abs(value) <= MOST_EXACT):
+        return value
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return number if isfinite(number) else None
 
 
-def computed(node: Expression, of: Callable[[str], Any], by: Operators) -> Any:
-    """A formula, with what each column is and what each operator does."""
+def constant(value: Fraction) -> Any:
+    return held(int(value) if value.denominator == 1 else value)
+
+
+def computed(
+    node: Expression, of: Callable[[str], Any], by: Operators, number: Callable[[Fraction], Any] = constant
+) -> Any:
+    """A formula, with what each column and each number is and what each operator does."""
     match node:
         case Column(name=name):
             return of(name)
         case Number(value=value):
-            return constant(value)
+            return number(value)
         case Negative(operand=inner):
-            return by["-"](0, computed(inner, of, by))
+            return by["-"](0, computed(inner, of, by, number))
         case Arithmetic(operator=name, left=left, right=right):
-            return by[name](computed(left, of, by), computed(right, of, by))
+            return by[name](computed(left, of, by, number), computed(right, of, by, number))
         case Call(name=name, arguments=arguments):
-            return by[name](*(computed(argument, of, by) for argument in arguments))
+            return by[name](*(computed(argument, of, by, number) for argument in arguments))
         case _:
             raise _unknown(node)
 
 
 def shown(node: Expression, of: Callable[[str], Any]) -> Any:
     """The number of one row; None where something is missing, or has no value."""
-    try:
-        value = computed(node, of, ONE_NUMBER)
-        return value if value is None or isfinite(value) else None
-    except (ArithmeticError, ValueError):  # too large for a double, divided by 0, a root or logarithm of too little
-        return None
+    return computed(node, lambda name: held(of(name)), ONE_NUMBER)
 
 
 def linear(node: Expression) -> dict[str, float] | None:
@@ -136,9 +146,16 @@ def _sum(one: dict[str, float], two: dict[str, float], sign: float) -> dict[str,
     return {name: one.get(name, 0.0) + sign * two.get(name, 0.0) for name in [*one, *two]}
 
 
-def _missing_is_missing(operator: Callable[..., Any]) -> Callable[..., Any]:
+def _total(operator: Callable[..., Any]) -> Callable[..., Any]:
+    """Of what is missing, and where it has no value, there is none: divided by 0, a logarithm of too little."""
+
     def applied(*given: Any) -> Any:
-        return None if any(one is None for one in given) else operator(*given)
+        if any(one is None for one in given):
+            return None
+        try:
+            return held(operator(*given))
+        except (ArithmeticError, ValueError):
+            return None
 
     return applied
 
@@ -185,7 +202,7 @@ OF_NUMBERS: Operators = {
     "POWER": _power,
 }
 ONE_NUMBER: Operators = {
-    **{name: _missing_is_missing(operator) for name, operator in OF_NUMBERS.items()},
+    **{name: _total(operator) for name, operator in OF_NUMBERS.items()},
     "COALESCE": lambda *given: next((one for one in given if one is not None), None),
     "NULLIF": lambda value, other: None if value == other else value,
 }

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from operator import add, eq, ge, gt, le, lt, mul, ne, sub, truediv
+from operator import eq, ge, gt, le, lt, ne
 from typing import Any, assert_never
 
 from sfumato.errors import Refused, not_supported
@@ -33,7 +33,6 @@ from sfumato.query.wordings import total_before_having, wrong_type
 
 Row = Mapping[str, Any]
 COMPARED: dict[str, Callable[[Any, Any], bool]] = {"=": eq, "<>": ne, "<": lt, "<=": le, ">": gt, ">=": ge}
-COMPUTED: dict[str, Callable[[Any, Any], float]] = {"+": add, "-": sub, "*": mul, "/": truediv}
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,16 +201,8 @@ def _value(node: Expression, row: Row) -> Any:
             return str(value).lower() if isinstance(value, bool) else value
         case String(value=text):
             return text
-        case Number(value=number):
-            return float(number)
-        case Negative(operand=operand):
-            value = _value(operand, row)
-            return None if value is None else -value
-        case Arithmetic(operator=operator, left=left, right=right):
-            one, two = _value(left, row), _value(right, row)
-            if one is None or two is None or (operator == "/" and two == 0):
-                return None
-            return COMPUTED[operator](one, two)
+        case Number() | Negative() | Arithmetic():
+            return shown(node, row.__getitem__)
         case Day() | Call() | Case() | Pick() | UnitPart():
             raise _function()
         case _:

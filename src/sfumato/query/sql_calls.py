@@ -8,10 +8,11 @@ from sqlglot import exp
 from sfumato.errors import not_supported
 from sfumato.plan.expressions import Number
 from sfumato.plan.nodes import CountRows, CountValues
+from sfumato.query.about import about
 from sfumato.query.question import BinsOf, Call, DistinctOf, MeanOf, ModeOf, QuantileOf, SelectedCall, SpreadOf, SumOf
 from sfumato.query.sql_expressions import only, read_expression, read_literal, refuse
 from sfumato.query.sql_hints import called as name_of
-from sfumato.query.sql_hints import shown
+from sfumato.query.sql_hints import is_aggregate, shown
 from sfumato.query.sql_positions import reading
 from sfumato.query.wordings import argument_wrong, distinct_of_several
 
@@ -77,8 +78,14 @@ def _ordered_within(node: exp.WithinGroup) -> exp.Expr | None:
     level = call.this if isinstance(call, exp.PercentileCont | exp.PercentileDisc) else None
     if not isinstance(level, exp.Literal) or level.is_string:
         return None
-    part = exp.Literal.number(str(1 - Decimal(level.this))) if falling else level
-    return exp.Quantile(this=value, quantile=part)
+    if not _alone(call):
+        raise about(argument_wrong(name_of(call), "one level before WITHIN GROUP, and one column in ORDER BY"), call)
+    part = 1 - _level(level)
+    return exp.Quantile(this=value, quantile=exp.Literal.number(str(_decimal(part))) if falling else level)
+
+
+def _decimal(level: Fraction) -> Decimal:
+    return Decimal(level.numerator) / level.denominator
 
 
 def _counted_if(node: exp.Expr) -> exp.Expr | None:
@@ -89,7 +96,7 @@ def _filtered(node: exp.Filter) -> None:
     """COUNT(*) FILTER (WHERE c) counts the rows in which c holds; any other call takes x only where it does."""
     call, condition = node.this, node.expression.this
     values = call.this if isinstance(call, exp.AggFunc) else None
-    if isinstance(call, exp.Anonymous) and call.expressions:
+    if isinstance(call, exp.Anonymous) and call.expressions and _is_called_as_aggregate(call):
         call.set("expressions", [_where(condition, call.expressions[0]), *call.expressions[1:]])
     elif isinstance(call, exp.Count) and isinstance(values, exp.Star):
         call.set("this", _where(condition, exp.Literal.number(1)))
@@ -100,6 +107,10 @@ def _filtered(node: exp.Filter) -> None:
     else:
         return
     node.replace(call)
+
+
+def _is_called_as_aggregate(call: exp.Anonymous) -> bool:
+    return is_aggregate(call) or name_of(call) in ALIASES or name_of(call) in LEVELLED
 
 
 def _where(condition: exp.Expr, value: exp.Expr) -> exp.Case:

@@ -268,11 +268,11 @@ def keys_undeclared(name: str) -> Refused:
     )
 
 
-def no_key_left(name: str, values: Sequence[object]) -> Refused:
+def no_key_left(name: str, first: object, last: object, many: int) -> Refused:
     return refused_because(
         f"GROUP BY {name} with this WHERE",
         f"none of the declared values of {name} meets it, so that the answer has no row",
-        f"They go from {values[0]} to {values[-1]}, {len(values):,} in all; ask for one of these.",
+        f"They go from {first} to {last}, {many:,} in all; ask for one of these.",
     )
 
 
