@@ -85,9 +85,11 @@ def _drawn(
     # Not in the except: what anybody else said may quote a row, or say for how many rows there was no memory, and would
     # be shown beside it.
     broken.__context__ = broken.__cause__ = None
-    copies.close()  # one may be of a state that somebody else named meanwhile
-    if isinstance(broken, EngineFailed):
-        ledger.fail(receipt.entry, broken)  # where it cannot be kept, it is not told
+    try:
+        if isinstance(broken, EngineFailed):
+            ledger.fail(receipt.entry, broken)  # where it cannot be kept, it is not told
+    finally:
+        copies.close()  # one may be of a state that somebody else named meanwhile
     if isinstance(broken, Exception) and not isinstance(broken, SfumatoError):
         raise broken_off()
     raise broken

@@ -191,8 +191,8 @@ LEARNING = (
     Mutant(
         "copies-outlive-a-failure",
         "door.py",
-        "    copies.close()  # one may be",
-        "    # one may be",
+        "        copies.close()  # one may be",
+        "        pass  # one may be",
         "a copy of a state that somebody else named is read by draws about another",
         (COPIES,),
     ),
