@@ -3,14 +3,18 @@
 import csv
 import io
 import json
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow.csv
 import pyarrow.parquet
 import pytest
+from rich.console import Console
 
+from sfumato.attacks import shows
 from sfumato.attacks.shows import SHOWS
+from sfumato.cli import progress as bars
 from sfumato.datasets import population
 
 Shell = Callable[..., tuple[int, str, str]]
@@ -47,6 +51,7 @@ def test_an_attack_on_a_file(shell: Shell, people: Path, tmp_path: Path) -> None
     rows = list(csv.DictReader(io.StringIO(said[1])))
     assert [row["attempts"] for row in rows] == ["300"] * 3
     assert rows[0]["bound"] == ""
+    assert 0 <= float(rows[0]["outsiders"]) <= 1
     parquet = tmp_path / "people.parquet"
     pyarrow.parquet.write_table(pyarrow.csv.read_csv(people), parquet)
     options = (
@@ -89,6 +94,53 @@ def test_files_that_are_no_tables(shell: Shell, tmp_path: Path) -> None:
         (tmp_path / name).write_bytes(content)
         code, _, err = shell("attack", "linking", tmp_path / name)
         assert code == 5, (name, err)
+
+
+def test_what_all_attacks_need_is_checked_before_the_first(
+    shell: Shell, people: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def begin(*_: object) -> None:
+        raise AssertionError("work began")
+
+    monkeypatch.setattr(shows, "SHOWS", dict.fromkeys(SHOWS, begin))
+    roles = ("--quasi", "age,sex", "--sensitive", "diagnosis")
+    code, _, err = shell("attack", "all", people, *roles, "--columns", "age,zip,sex")
+    assert (code, "sex" in err, "finite numbers" in err) == (2, True, True)
+    assert shell("attack", "all", people, *roles[:2])[0] == 2
+
+
+def test_rows_with_gaps_are_left_out_and_counted(shell: Shell, tmp_path: Path) -> None:
+    place = tmp_path / "gaps.csv"
+    town = population(400).select(["age", "hours_per_week", "income", "sex"]).to_pylist()
+    lines = [
+        f"{'' if at % 10 == 0 else row['age']},{row['hours_per_week']},{row['income']},{row['sex']}"
+        for at, row in enumerate(town)
+    ]
+    place.write_text("\n".join(["age,hours_per_week,income,sex", *lines]), encoding="utf-8")
+    says = "40 of 400 rows are left out for want of a value in age."
+    options = ("--quasi", "age,hours_per_week", "--sensitive", "sex", "--value", "income", "--epsilon", "1")
+    code, out, err = shell("compare", place, *options)
+    assert (code, err) == (0, "")
+    assert says in out
+    assert shell("compare", place, *options, "--format", "csv")[2] == f"{says}\n"
+    attacked = ("attack", "homogeneity", place, "--quasi", "age,hours_per_week", "--sensitive", "sex")
+    assert says in shell(*attacked)[1]
+    assert json.loads(shell(*attacked, "--format", "json")[1])["notes"] == [says]
+
+
+def test_a_bar_appears_though_a_step_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = io.StringIO()
+    monkeypatch.setattr(bars, "SLOW", 0.05)
+    monkeypatch.setattr(bars, "Console", lambda **_: Console(file=screen, force_terminal=True, width=80))
+    with bars.progress("Attacking …"):
+        time.sleep(0.5)
+    assert "Attacking" in screen.getvalue()
+    quick = io.StringIO()
+    monkeypatch.setattr(bars, "SLOW", 60)
+    monkeypatch.setattr(bars, "Console", lambda **_: Console(file=quick, force_terminal=True, width=80))
+    with bars.progress("Attacking …") as report:
+        report(0.5)
+    assert quick.getvalue() == ""
 
 
 def test_compare_in_every_format(shell: Shell, tmp_path: Path) -> None:

@@ -18,7 +18,8 @@ from sfumato.errors import DataUnreadable
 Hierarchies = Mapping[str, object]
 
 ANYTHING = ("*", "")
-_INTERVAL = re.compile(r"^([\[\](])\s*(-?[\d.]+)\s*(?:,|;|\.\.|:)\s*(-?[\d.]+)\s*([\]\[)])$")
+_NUMBER = r"(-?[\d.]+(?:e[-+]?\d+)?)"
+_INTERVAL = re.compile(rf"^([\[\](])\s*{_NUMBER}\s*(?:,|;|\.\.|:)\s*{_NUMBER}\s*([\]\[)])$")
 _RANGE = re.compile(r"^(-?\d+(?:\.\d+)?)\s*[-–]\s*(-?\d+(?:\.\d+)?)$")
 _SET = re.compile(r"^\{(.*)\}$")
 AT_ONCE = 4_096

@@ -16,6 +16,9 @@ from sfumato.errors import not_positive
 
 Floats = NDArray[np.float64]
 
+# A row this short points nowhere; one that is this part of the longest points clearly enough.
+NO_LENGTH, CLEARLY = 1e-6, 0.1
+
 
 def matrix(table: object, names: Sequence[str], what: str) -> Floats:
     """rows x columns, all finite."""
@@ -92,6 +95,27 @@ def _errors(estimate: Floats, real: Floats, spread: Floats, released: Floats | N
     if released is not None:
         found["rmse_released"] = float(np.sqrt(np.mean(np.square((released - real) / spread))))
     return found
+
+
+def spanning(rows: Floats) -> NDArray[np.int64]:
+    """The first rows that fix a linear map with a shift, each pointing where the ones before it do not."""
+    left = np.column_stack([np.ones(len(rows)), (rows - rows.mean(axis=0)) / _spread(rows)])
+    found: list[int] = []
+    while len(found) < left.shape[1]:
+        length = np.linalg.norm(left, axis=1)
+        if length.max() < NO_LENGTH:
+            break
+        found.append(int(np.argmax(length >= length.max() * CLEARLY)))
+        direction = left[found[-1]] / length[found[-1]]
+        left = left - np.outer(left @ direction, direction)
+    return np.array(found, dtype=np.int64)
+
+
+def best_window(values: Floats, width: float) -> float:
+    """The middle of the window of this half-width that holds most of the values: the best constant guess."""
+    ordered = np.sort(values)
+    ends = np.searchsorted(ordered, ordered + 2 * width, side="right")
+    return float(ordered[(ends - np.arange(len(ordered))).argmax()] + width)
 
 
 def densest(values: Floats, width: float) -> float:

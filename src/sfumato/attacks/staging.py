@@ -1,7 +1,6 @@
 """What attacks are shown on and judged by: people, one row each, a session with a ledger of its own, and a verdict."""
 
-import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,10 +10,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from sfumato.anonymise.roles import apart
+from sfumato.attacks.baseline import beyond, outsiders
 from sfumato.attacks.result import AttackResult
-from sfumato.attacks.tabular import need_column
-from sfumato.attacks.wordings import too_few_rows
 from sfumato.datasets import population
 from sfumato.plots.attacks import Success
 from sfumato.protected import protect
@@ -31,17 +28,6 @@ def townspeople(visits: int, seed: int) -> pa.Table:
     return found.take(firsts)
 
 
-def check_columns(
-    table: pa.Table, verb: str, fewest: int, roles: Mapping[str, Sequence[str]], others: Sequence[str] = ()
-) -> None:
-    """Refuse a table with too few rows, one column in two roles, or a column that is not there."""
-    if table.num_rows < fewest:
-        raise too_few_rows(table.num_rows, fewest)
-    apart(roles)
-    for name in (*(name for names in roles.values() for name in names), *others):
-        need_column(table, verb, name)
-
-
 @dataclass(frozen=True, slots=True)
 class Case:
     """One attack on one way to answer or release."""
@@ -51,16 +37,14 @@ class Case:
 
     @property
     def works(self) -> bool:
-        """Whether the attack hits more often than promised, or than chance where nothing was, by more than luck."""
-        allowed = self.result.chance if self.result.bound is None else self.result.bound
-        # Pairs that share a person are no tries of their own.
-        tries = max(1, self.result.measures.get("tosses", self.result.attempts))
-        luck = 4 * math.sqrt(max(allowed * (1 - allowed), 1 / tries) / tries)
-        return not math.isnan(self.result.success) and self.result.success > allowed + max(luck, 0.02)
+        """Whether the attack learns more than it may, by more than luck."""
+        return beyond(self.result)
 
     def bar(self, label: str) -> Success:
         """For a chart of several."""
-        return Success(label, self.result.success, self.result.chance, self.result.bound, self.works)
+        return Success(
+            label, self.result.success, self.result.chance, self.result.bound, self.works, outsiders(self.result)
+        )
 
 
 @contextmanager

@@ -1,8 +1,50 @@
 """What `sfumato.attacks` says when it cannot go on. No wording shows a value from the data."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from sfumato.errors import Refused, UsageError, did_you_mean, quoted
+
+RED = (
+    "Made by Sfumato. Red: more is learnt about members than about people who are not in the table, and than by chance."
+)
+
+RED_IN_SHOWS = (
+    "Made by Sfumato. Red: the attack succeeds beyond chance and beyond what it learns about people who are not in the "
+    "table; where that cannot be tried, beyond chance or the promise."
+)
+
+# What a demonstration says of a protection, by whether the attack works.
+AGAINST_CHANCE = {True: "broken", False: "not broken by this attack"}
+AGAINST_PROMISE = {True: "broken: more than promised", False: "held: no more than promised"}
+MORE_ABOUT_MEMBERS = "broken: more about members"
+WITHIN_PROMISE = "more about members, within its promise"
+NO_MORE = "no more about members"
+MAY_BE_LUCK = "may be luck: too few people to tell"
+
+
+def compared(
+    *,
+    people: int,
+    outsiders: int,
+    questions: int,
+    known: Sequence[str],
+    secret: str,
+    value: str,
+    chances: Sequence[str],
+    luck: str,
+) -> str:
+    return (
+        f"{people:,} people; {questions} counts over boxes of {quoted(known[:2])}. The attacker has a register of "
+        f"{quoted(known)} and wants the record, {secret} and {value} of everybody. In brackets: how often he is right "
+        f"about {outsiders:,} people of the same kind who are not in the table, and what epsilon promises at most. "
+        "Broken: he is right about members more often than about them, and than by chance "
+        f"({', '.join(chances)}), by more than luck, which is up to {luck}. Usual risk: one over the size of a "
+        "record's group, on average."
+    )
+
+
+def most_learnt(method: str, members: str, outsiders: str) -> str:
+    return f"Most by {method}: {members} of the members; {outsiders} of people who are not in the table."
 
 
 def delta_alone() -> UsageError:
@@ -79,6 +121,55 @@ def needs_columns(attack: str, what: str, option: str) -> UsageError:
 
 def too_few_rows(found: int, needed: int) -> UsageError:
     return UsageError(f"{found} rows are too few for this attack.", f"Give at least {needed}.")
+
+
+def wants_numbers(what: str, column: str) -> UsageError:
+    return UsageError(
+        f'the column "{column}" of the {what} table does not hold finite numbers.',
+        "Name a column of numbers, or turn its values into numbers first.",
+    )
+
+
+def too_few_complete(found: int, rows: int, needed: int, column: str) -> UsageError:
+    return UsageError(
+        f"{found} of {rows} rows have a value in every column that is needed; that is too few for this attack.",
+        f'Give at least {needed}, or leave out "{column}", which lacks most.',
+    )
+
+
+def one_value_only(column: str) -> UsageError:
+    return UsageError(
+        f'the column "{column}" has one value in all rows: there is nothing to learn.', "Name a column that varies."
+    )
+
+
+def too_many_values(column: str, found: int, most: int) -> UsageError:
+    return UsageError(
+        f'the sensitive column "{column}" has {found:,} values, and this works with {most} at most.',
+        "Name another column, or put its values into groups first.",
+    )
+
+
+def too_few_of_a_kind(column: str, found: int, needed: int) -> UsageError:
+    return UsageError(
+        f'only {found} people differ from the rest in "{column}": no guess could be told from luck.',
+        f"Name a column in which at least {needed} do.",
+    )
+
+
+def rows_left_out(left_out: int, rows: int, columns: Iterable[str]) -> str:
+    are = "is" if left_out == 1 else "are"
+    return f"{left_out:,} of {rows:,} rows {are} left out for want of a value in {quoted(columns)}."
+
+
+def columns_left_aside(columns: Iterable[str]) -> str:
+    columns = list(columns)
+    them = "it" if len(columns) == 1 else "them"
+    return f"{quoted(columns)} left aside, since values are missing; name {them} to work on the rows that have all."
+
+
+def rows_drawn(found: int, rows: int) -> str:
+    return f"{found:,} of {rows:,} people were drawn at random."
 
 
 def set_too_small(minimum: int) -> Refused:

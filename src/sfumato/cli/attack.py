@@ -6,11 +6,11 @@ from typing import Annotated, Any
 
 import typer
 
-from sfumato.attacks.shows import ABOUT, SHOWS, Demonstration, demonstrate
+from sfumato.attacks.shows import ABOUT, SHOWS, Demonstration, staged
 from sfumato.attacks.shows.pages import COLUMNS, report, save_plot, table
 from sfumato.attacks.wordings import attack_missing
 from sfumato.cli.format import Format, WithPage
-from sfumato.cli.output import as_csv, as_json, as_table, number, split, write
+from sfumato.cli.output import as_csv, as_json, as_table, beside, number, split, write
 from sfumato.cli.progress import progress
 from sfumato.cli.writable import ToFile, ready
 from sfumato.tables.reading import read_file
@@ -36,7 +36,7 @@ def attack(
     columns: Annotated[str, typer.Option(help="Numeric columns of your table, e.g. age,income.")] = "",
     epsilon: Annotated[str, typer.Option(help="What the session promises in all; for timing, in each answer.")] = "1",
     k: Annotated[int, typer.Option(min=2, help="k of the k-anonymous release.")] = 5,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the generated data.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the order of rows and of generated data.")] = 0,
     plot: Annotated[Path | None, typer.Option(help="Draw it into this .html, .png or .svg file.")] = None,
     format: Annotated[WithPage, typer.Option(help="How to print.")] = Format.table,
     output: ToFile = None,
@@ -53,25 +53,22 @@ def attack(
     ready(output, plot=plot)
     attacked = None if rows is None else read_file(rows, typed=True)
     chosen = list(SHOWS) if name == EVERY else [name]
+    price = float(number(epsilon, "epsilon"))
+    roles = {"quasi": split(quasi), "columns": split(columns)}
     shown: list[Demonstration] = []
     with progress("Attacking …") as done:
-        for place, each in enumerate(chosen):
+        done(0, "checking")
+        demonstrations = [
+            staged(each, attacked, sensitive=sensitive, epsilon=price, k=k, seed=seed, **roles) for each in chosen
+        ]
+        for place, (each, go) in enumerate(zip(chosen, demonstrations, strict=True)):
             done(place / len(chosen), each.replace("_", " "))
-            shown.append(
-                demonstrate(
-                    each,
-                    attacked,
-                    quasi=split(quasi),
-                    sensitive=sensitive,
-                    columns=split(columns),
-                    epsilon=float(number(epsilon, "epsilon")),
-                    k=k,
-                    seed=seed,
-                )
-            )
+            shown.append(go())
     if plot is not None:
         save_plot(shown, plot)
     write(_rendered(shown, format, one=name != EVERY), output)
+    if format not in (Format.table, Format.html):
+        beside(note for each in shown for note in each.notes)
 
 
 def _list(format: WithPage) -> str:
@@ -87,22 +84,24 @@ def _rendered(shown: Sequence[Demonstration], format: WithPage, *, one: bool) ->
     if format is Format.html:
         return report(shown)
     if format is Format.json:
-        content: list[dict[str, Any]] = [{"attack": each.name, "says": each.says, "cases": each.rows} for each in shown]
+        content: list[dict[str, Any]] = [
+            {"attack": each.name, "says": each.says, "notes": list(each.notes), "cases": each.rows} for each in shown
+        ]
         return as_json(content[0] if one else content)
     if format is Format.csv:
-        names = ["attack", "protection", "success", "chance", "bound", "attempts", "works"]
-        rows = [{"attack": each.name, **row, "bound": _blank(row["bound"])} for each in shown for row in each.rows]
+        names = ["attack", "protection", "success", "outsiders", "chance", "bound", "attempts", "works"]
+        rows = [{"attack": each.name, **_blanks(row)} for each in shown for row in each.rows]
         return as_csv(names, rows)
     return "".join(
         as_table(
             COLUMNS,
             [dict(zip(COLUMNS, row, strict=True)) for row in table(each).rows],
             title=each.name.replace("_", " "),
-            footer=each.says,
+            footer="\n".join([each.says, *each.notes]),
         )
         for each in shown
     )
 
 
-def _blank(value: object) -> object:
-    return "" if value is None else value
+def _blanks(row: dict[str, Any]) -> dict[str, Any]:
+    return {name: "" if value is None else value for name, value in row.items()}

@@ -8,7 +8,7 @@ import typer
 from sfumato.attacks.comparison import COLUMNS, Comparison
 from sfumato.attacks.comparison import compare as compared
 from sfumato.cli.format import Format, WithPageAndText
-from sfumato.cli.output import as_csv, as_json, as_table, number, split, write
+from sfumato.cli.output import as_csv, as_json, as_table, beside, number, split, write
 from sfumato.cli.progress import progress
 from sfumato.cli.writable import ToFile, ready
 from sfumato.tables.reading import read_file
@@ -30,7 +30,7 @@ def compare(
     value: Annotated[str | None, typer.Option(help="A numeric column that is nobody's business.")] = None,
     epsilon: Annotated[str, typer.Option(help="Epsilon of each session, e.g. 0.1,1,10.")] = "0.1,1,3,10",
     k: Annotated[int, typer.Option(min=2, help="k of the k-anonymous release.")] = 5,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the generated data.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of who is held out and of generated data.")] = 0,
     format: Annotated[WithPageAndText, typer.Option(help="How to print.")] = Format.table,
     output: ToFile = None,
 ) -> None:
@@ -53,6 +53,8 @@ def compare(
             progress=report,
         )
     write(_rendered(found, format), output)
+    if format not in (Format.table, Format.html):
+        beside(found.notes)
 
 
 def _rendered(found: Comparison, format: WithPageAndText) -> str:
@@ -67,4 +69,4 @@ def _rendered(found: Comparison, format: WithPageAndText) -> str:
         case Format.markdown:
             return found.markdown()
         case _:
-            return as_table(COLUMNS, rows, title="methods compared", footer=found.says())
+            return as_table(COLUMNS, rows, title="methods compared", footer="\n".join([found.says(), *found.notes]))

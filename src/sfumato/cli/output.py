@@ -4,7 +4,7 @@ import csv
 import io
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
@@ -79,6 +79,12 @@ def write(text: str, output: Path | None) -> None:
         output.write_text(text, encoding="utf-8")
     except OSError as error:
         raise UsageError(f"{output} cannot be written: {error.strerror}.", "Choose another file.") from None
+
+
+def beside(notes: Iterable[str]) -> None:
+    """Notes where the output is for programs: on standard error, each once."""
+    for note in dict.fromkeys(notes):
+        print(visible_lines(note), file=sys.stderr)
 
 
 def print_rows(

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from threading import Timer
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
@@ -16,24 +17,28 @@ Tick = Callable[[int], None]
 def progress(message: str) -> Iterator[Callable[..., None]]:
     """A bar on a terminal for work that takes more than two seconds, nothing in a pipe.
 
-    What it yields is told the share that is done, and what is being done if that changes.
+    What it yields is told the share that is done, and what is being done if that changes. Until it is told a share, the
+    bar moves to and fro.
     """
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
     bar = Progress(*columns, console=console, transient=True)
-    task, started, shown = bar.add_task(message, total=1.0), time.monotonic(), False
+    task = bar.add_task(message, total=None)
+    # A step that says nothing for long must not keep the bar from appearing.
+    appear = Timer(SLOW, bar.start)
+    appear.daemon = True
+    if console.is_terminal:
+        appear.start()
 
     def report(share: float, now: str = message) -> None:
-        nonlocal shown
-        if not shown and console.is_terminal and time.monotonic() - started > SLOW:
-            bar.start()
-            shown = True
-        bar.update(task, completed=share, description=now)
+        bar.update(task, total=1.0 if share > 0 else None, completed=share, description=now)
 
     try:
         yield report
     finally:
-        if shown:
+        appear.cancel()
+        if appear.ident is not None:
+            appear.join()
             bar.stop()
 
 

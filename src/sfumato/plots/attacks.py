@@ -18,13 +18,17 @@ WIDTH, LINE_INCHES = 8.0, 0.62
 
 @dataclass(frozen=True, slots=True)
 class Success:
-    """One bar: how often an attack hit, how often chance would, what was promised, and whether that alarms."""
+    """One bar: how often an attack hit, how often chance would, what was promised, and whether that alarms.
+
+    outsiders: how often it hits people who are not in the table, where that was tried.
+    """
 
     label: str
     success: float
     chance: float
     bound: float | None
     alarming: bool
+    outsiders: float | None = None
 
 
 def successes(bars: Sequence[Success]) -> Any:
@@ -46,6 +50,9 @@ def successes(bars: Sequence[Success]) -> Any:
         _marks(graph, names, [bar.chance for bar in bars], "chance", {"color": INK, "symbol": "line-ns-open"}),
         _marks(graph, names, [bar.bound for bar in bars], "what was promised", {"color": INK, "symbol": "diamond"}),
     ]
+    if any(bar.outsiders is not None for bar in bars):
+        learnt = [bar.outsiders for bar in bars]
+        drawn.append(_marks(graph, names, learnt, "people not in the table", {"color": INK, "symbol": "circle-open"}))
     return figure(
         drawn,
         height=110 + LINE * len(bars),
@@ -81,6 +88,10 @@ def save_picture(title: str, bars: Sequence[Success], path: Path) -> None:
     axis.plot([bar.chance for bar in bars], places, "|", color=INK, markersize=18, label="chance")
     promised = [(bar.bound, place) for place, bar in enumerate(bars) if bar.bound is not None]
     axis.plot([x for x, _ in promised], [y for _, y in promised], "D", color=INK, markersize=6, label="promised")
+    others = [(bar.outsiders, place) for place, bar in enumerate(bars) if bar.outsiders is not None]
+    if others:
+        hollow = {"color": INK, "markersize": 8, "markerfacecolor": "none", "label": "not in the table"}
+        axis.plot([x for x, _ in others], [y for _, y in others], "o", **hollow)
     for place, bar in enumerate(bars):
         axis.annotate(
             percent(bar.success),
@@ -97,7 +108,7 @@ def save_picture(title: str, bars: Sequence[Success], path: Path) -> None:
     axis.grid(axis="x", color=GRID)
     axis.set_axisbelow(True)
     axis.spines[["top", "right"]].set_visible(False)
-    axis.legend(frameon=False, fontsize=9, loc="upper center", bbox_to_anchor=(0.5, -0.1), ncols=2)
+    axis.legend(frameon=False, fontsize=9, loc="upper center", bbox_to_anchor=(0.5, -0.1), ncols=3)
     axis.set_title(visible(title).replace("$", r"\$"), fontsize=12, color=INK)
     with agg.rc_context({"svg.fonttype": "none", "svg.hashsalt": "sfumato"}):
         try:

@@ -31,11 +31,12 @@ _NUMERIC = re.compile(r"[-−+±]?(\$[\d,.]+|\d[\d,]*\.\d+|[\d,.]+ ?%)|-?[\d,.]+
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows of cells under their columns."""
+    """Rows of cells under their columns. stacked: on a telephone a row is a list of cells, each beside its column."""
 
     columns: Sequence[str]
     rows: Sequence[Sequence[Cell]]
     caption: str = ""
+    stacked: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,19 +195,27 @@ def table(content: Table) -> str:
         for place in range(len(content.columns))
     ]
     head = "".join(_cell("th", name, right) for name, right in zip(content.columns, numeric, strict=True))
+    labels = content.columns if content.stacked else [""] * len(content.columns)
     rows = "".join(
-        f"<tr>{''.join(_cell('td', _shown(cell), right) for cell, right in zip(row, numeric, strict=True))}</tr>"
+        "<tr>"
+        + "".join(
+            _cell("td", _shown(cell), right, label) for cell, right, label in zip(row, numeric, labels, strict=True)
+        )
+        + "</tr>"
         for row in content.rows
     )
-    return f'<div class="table"><table>{caption}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>\n'
+    kind = "table stacked" if content.stacked else "table"
+    return f'<div class="{kind}"><table>{caption}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>\n'
 
 
 def _is_number(cell: Cell) -> bool:
     return not isinstance(cell, str) or _NUMERIC.fullmatch(cell) is not None
 
 
-def _cell(tag: str, text: str, right: bool) -> str:
-    return f'<{tag} class="number">{escaped(text)}</{tag}>' if right else f"<{tag}>{escaped(text)}</{tag}>"
+def _cell(tag: str, text: str, right: bool, label: str = "") -> str:
+    kind = ' class="number"' if right else ""
+    named = f' data-label="{escaped(label)}"' if label else ""
+    return f"<{tag}{kind}{named}>{escaped(text)}</{tag}>"
 
 
 def _shown(cell: Cell) -> str:

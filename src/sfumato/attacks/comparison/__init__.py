@@ -7,13 +7,14 @@ from typing import Any
 import pyarrow as pa
 
 from sfumato.anonymise.search import Progress
+from sfumato.attacks.baseline import margin, outsiders
 from sfumato.attacks.comparison.measure import attacked, query_error
 from sfumato.attacks.comparison.methods import publications
 from sfumato.attacks.comparison.setting import setting
 from sfumato.attacks.finite import finite
 from sfumato.attacks.result import AttackResult
 from sfumato.attacks.staging import Case
-from sfumato.attacks.wordings import nothing_to_attack
+from sfumato.attacks.wordings import RED, compared, most_learnt, nothing_to_attack
 from sfumato.errors import not_positive
 from sfumato.plots.attacks import successes
 from sfumato.plots.bars import percent
@@ -23,12 +24,12 @@ from sfumato.schema.numbers import whole
 COLUMNS = (
     "method",
     "privacy level",
-    "query error",
-    "usual risk",
+    "broken by",
     "re-identified",
     "secret learnt",
     "value learnt",
-    "broken by",
+    "query error",
+    "usual risk",
 )
 EPSILONS = (0.1, 1.0, 3.0, 10.0)
 BROKEN_BY = {"linking": "linking", "secret": "guessing the secret", "value": "recovering the value"}
@@ -48,7 +49,7 @@ class Line:
 
     @property
     def broken_by(self) -> list[str]:
-        """The attacks that hit more often than promised, or than chance where nothing was."""
+        """The attacks that learn more about members than about people who are not in the table, and than chance."""
         return [BROKEN_BY[case.result.name] for case in map(self.case, range(3)) if case.works]
 
     def case(self, which: int) -> Case:
@@ -66,6 +67,8 @@ class Comparison:
     quasi: Sequence[str]
     sensitive: str
     value: str
+    outsiders: int
+    notes: Sequence[str] = ()
 
     @property
     def rows(self) -> list[dict[str, Any]]:
@@ -78,7 +81,13 @@ class Comparison:
                 "broken_by": line.broken_by,
             }
             | {
-                result.name: {"success": result.success, "chance": result.chance, "bound": result.bound}
+                result.name: {
+                    "success": result.success,
+                    "outsiders": outsiders(result),
+                    "margin": margin(result),
+                    "chance": result.chance,
+                    "bound": result.bound,
+                }
                 for result in (line.linking, line.secret, line.value)
             }
             for line in self.lines
@@ -90,12 +99,12 @@ class Comparison:
             [
                 line.method,
                 line.level,
-                "no counts" if line.query_error is None else percent(line.query_error),
-                "no records" if line.risk is None else percent(line.risk),
+                ", ".join(line.broken_by) or "nothing here",
                 _cell(line.linking),
                 _cell(line.secret),
                 _cell(line.value),
-                ", ".join(line.broken_by) or "nothing here",
+                "no counts" if line.query_error is None else percent(line.query_error),
+                "no records" if line.risk is None else percent(line.risk),
             ]
             for line in self.lines
         ]
@@ -105,24 +114,29 @@ class Comparison:
         return "\n".join(f"| {' | '.join(row)} |" for row in rows) + "\n"
 
     def says(self) -> str:
-        """What was compared, in a sentence or two."""
-        return (
-            f"{self.people:,} people; {self.questions} counts over boxes of {', '.join(self.quasi[:2])}. The attacker "
-            f"has a register of {', '.join(self.quasi)} and wants the record, {self.sensitive} and {self.value} of "
-            "everybody. Usual risk: one over the size of a record's group, on average. In brackets: chance, and what "
-            "epsilon promises at most."
+        """What was compared, and how it is judged."""
+        first = self.lines[0]
+        return compared(
+            people=self.people,
+            outsiders=self.outsiders,
+            questions=self.questions,
+            known=self.quasi,
+            secret=self.sensitive,
+            value=self.value,
+            chances=[percent(result.chance) for result in (first.linking, first.secret, first.value)],
+            luck=percent(max(margin(result) for line in self.lines for result in (line.secret, line.value))),
         )
 
     def page(self) -> str:
         """One HTML document: the table, and a plot an attack."""
         cells: list[list[Cell]] = [list(row) for row in self.table()]
-        sections = [Section("Side by side", [self.says(), Table(COLUMNS, cells)])]
+        sections = [Section("Side by side", [self.says(), *self.notes, Table(COLUMNS, cells, stacked=True)])]
         for title, pick in (("People re-identified", 0), ("Secrets learnt", 1), ("Values learnt", 2)):
             bars = [line.case(pick).bar(f"{line.method}, {line.level}") for line in self.lines]
             worst = max(bars, key=lambda bar: bar.success)
-            takeaway = f"Most by {worst.label}: {percent(worst.success)}; chance gives {percent(worst.chance)}."
+            takeaway = most_learnt(worst.label, percent(worst.success), percent(worst.outsiders or 0.0))
             sections.append(Section(title, [Figure(successes(bars), takeaway)]))
-        return page("Methods compared", sections, footer="Made by Sfumato. Red: beyond chance, or beyond the promise.")
+        return page("Methods compared", sections, footer=RED)
 
 
 def compare(
@@ -140,7 +154,10 @@ def compare(
 
     table: one row per person, as an Arrow table; people of a made-up town when left out. quasi: numeric columns that
     the attacker's register knows. sensitive: a column with few values. value: a numeric column. epsilons: of sessions.
-    progress: told the share done.
+    seed: of who is held out and of all that is made up. progress: told the share done.
+
+    A third of the people, drawn at random, are held out before anything is published and attacked like the others. A
+    method is broken where members are told more often than they, and more often than by chance, by more than luck.
     """
     prices = tuple(finite("epsilon", epsilon) for epsilon in epsilons)
     if not prices:
@@ -150,8 +167,9 @@ def compare(
     least = whole(k, "k", least=2)
     scene = setting(table, quasi=quasi, sensitive=sensitive, value=value, k=least, seed=seed)
     lines = []
-    published = publications(scene, prices)
-    for publication in published:
+    publishers = publications(scene, prices)
+    for publish in publishers:
+        publication = publish()
         linking, secret, worth = attacked(publication, scene)
         lines.append(
             Line(
@@ -165,10 +183,19 @@ def compare(
             )
         )
         if progress is not None:
-            progress(len(lines) / len(published))
-    return Comparison(lines, scene.table.num_rows, len(scene.questions), scene.quasi, scene.sensitive, scene.value)
+            progress(len(lines) / len(publishers))
+    return Comparison(
+        lines,
+        scene.table.num_rows,
+        len(scene.questions),
+        scene.quasi,
+        scene.sensitive,
+        scene.value,
+        len(scene.outsiders.known),
+        scene.notes,
+    )
 
 
 def _cell(result: AttackResult[Any]) -> str:
-    promise = "" if result.bound is None else f"; {percent(result.bound)}"
-    return f"{percent(result.success)} ({percent(result.chance)}{promise})"
+    promise = "" if result.bound is None else f"; ≤ {percent(result.bound)}"
+    return f"{percent(result.success)} ({percent(outsiders(result) or 0.0)}{promise})"

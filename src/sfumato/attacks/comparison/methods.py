@@ -3,13 +3,14 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from sfumato.anonymise import (
+    AnonymisedTable,
     additive_noise,
     microaggregation,
     mondrian,
@@ -18,7 +19,7 @@ from sfumato.anonymise import (
     rotation,
     swapping,
 )
-from sfumato.attacks.comparison.setting import Floats, Question, Setting
+from sfumato.attacks.comparison.setting import Floats, Question, Setting, Strings
 from sfumato.attacks.cover import bounds_of
 from sfumato.attacks.matrices import matrix
 from sfumato.attacks.staging import session_on
@@ -37,7 +38,6 @@ FOR_QUESTIONS = Fraction(7, 10)
 TARGET = "secret"
 
 Answer = Callable[[Question], float]
-Strings = NDArray[np.str_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Publication:
 
     rows: a number a record and column, quasi-identifiers then the value; None where no records are published.
     risk: the marketer's, by the usual measure. low, high: the interval of each quasi-identifier, where they were
-    generalised. counts: of a grid, with its edges. guesses: of a model that answers no counts.
+    generalised. counts: of a grid, with its edges. guess: what a model that answers no counts says of each person.
     """
 
     method: str
@@ -61,31 +61,46 @@ class Publication:
     counts: Floats | None = None
     edges: tuple[Floats, ...] = ()
     secrets: tuple[str, ...] = ()
-    guesses: Strings | None = None
+    guess: Callable[[Floats], Strings] | None = None
 
 
-def publications(setting: Setting, epsilons: tuple[float, ...]) -> list[Publication]:
-    """Every method on the same table."""
-    table, quasi, seed = (
-        setting.table.select([*setting.quasi, setting.value, setting.sensitive]),
-        setting.quasi,
-        setting.seed,
-    )
-    numbers = [*quasi, setting.value]
-    added = additive_noise(table, numbers, scale=NOISE, seed=seed)
-    factors = multiplicative_noise(table, numbers, scale=FACTOR, seed=seed)
-    means = microaggregation(table, quasi, k=setting.k)
-    swapped = swapping(table, quasi, share=SWAPPED, seed=seed)
+def publications(setting: Setting, epsilons: tuple[float, ...]) -> list[Callable[[], Publication]]:
+    """Every method on the same table, each to be published when its turn comes."""
+    table = setting.table.select([*setting.quasi, setting.value, setting.sensitive])
+    numbers, seed = [*setting.quasi, setting.value], setting.seed
+
+    def perturbed(method: str, kind: str, level: str, release: AnonymisedTable) -> Publication:
+        return _records(method, kind, level, release.to_arrow(), setting)
+
+    def averaged() -> Publication:
+        means = microaggregation(table, setting.quasi, k=setting.k)
+        return perturbed("micro-aggregation", "records", f"k = {means.k}", means)
+
     return [
-        _records("names removed", "records", "none", table, setting),
-        _generalised(setting),
-        _records("micro-aggregation", "records", f"k = {means.k}", means.to_arrow(), setting),
-        _records("swapping", "records", f"{SWAPPED:.0%} of the rows", swapped.to_arrow(), setting),
-        _records("additive noise", "noisy", f"{NOISE:g} standard deviations", added.to_arrow(), setting),
-        _records("multiplicative noise", "factors", f"{FACTOR:.0%} of the value", factors.to_arrow(), setting),
-        _records("rotation", "rotated", "a secret rotation", rotation(table, numbers, seed=seed).to_arrow(), setting),
-        *(_private(setting, epsilon) for epsilon in epsilons),
-        *(_model(setting, epsilon) for epsilon in epsilons),
+        lambda: _records("names removed", "records", "none", table, setting),
+        lambda: _generalised(setting),
+        averaged,
+        lambda: perturbed(
+            "swapping",
+            "records",
+            f"{SWAPPED:.0%} of the rows",
+            swapping(table, setting.quasi, share=SWAPPED, seed=seed),
+        ),
+        lambda: perturbed(
+            "additive noise",
+            "noisy",
+            f"{NOISE:g} standard deviations",
+            additive_noise(table, numbers, scale=NOISE, seed=seed),
+        ),
+        lambda: perturbed(
+            "multiplicative noise",
+            "factors",
+            f"{FACTOR:.0%} of the value",
+            multiplicative_noise(table, numbers, scale=FACTOR, seed=seed),
+        ),
+        lambda: perturbed("rotation", "rotated", "a secret rotation", rotation(table, numbers, seed=seed)),
+        *(partial(_private, setting, epsilon) for epsilon in epsilons),
+        *(partial(_model, setting, epsilon) for epsilon in epsilons),
     ]
 
 
@@ -119,7 +134,7 @@ def _private(setting: Setting, epsilon: float) -> Publication:
     for_questions = FOR_QUESTIONS * price
     side = int(np.clip(np.sqrt(setting.table.num_rows * float(for_questions) / CONSTANT), FEWEST, MOST))
     fine, coarse = _edges(setting, side), _edges(setting, FEWEST)
-    secrets = tuple(sorted(set(setting.secrets.tolist())))
+    secrets = setting.possible
     columns: dict[str, Declared] = {"secret": Category(list(secrets))}
     data: dict[str, Any] = {"secret": setting.secrets.tolist()}
     for name, edges in (("fine", fine), ("coarse", coarse)):
@@ -150,23 +165,28 @@ def _private(setting: Setting, epsilon: float) -> Publication:
 
 def _model(setting: Setting, epsilon: float) -> Publication:
     """A tree that tells the secret from what the register knows: published, and asked about everybody."""
-    columns: dict[str, Declared] = {TARGET: Category(sorted(set(setting.secrets.tolist())))}
+    columns: dict[str, Declared] = {TARGET: Category(list(setting.possible))}
     data: dict[str, Any] = {TARGET: setting.secrets.tolist()}
     for at, column in enumerate(setting.known.T):
-        columns[f"known{at}"] = Float(float(np.floor(column.min())), float(np.ceil(column.max()) + 1))
+        low, high = float(np.floor(setting.low[at])), float(np.ceil(setting.high[at]) + 1)
+        columns[f"known{at}"] = Float(low, high)
         data[f"known{at}"] = column
     table = pa.table(data)
     with session_on(table, columns, epsilon) as session:
         model = Tree(TARGET, spend=exact_positive(epsilon, "epsilon"), expected_rows=table.num_rows).fit(session)
-    guesses = np.asarray(model.predict(table), dtype=np.str_)
-    return Publication("a private model", "model", f"epsilon = {epsilon:g}", None, epsilon=epsilon, guesses=guesses)
+
+    def guess(known: Floats) -> Strings:
+        asked = pa.table({f"known{at}": column for at, column in enumerate(known.T)})
+        return np.asarray(model.predict(asked), dtype=np.str_)
+
+    return Publication("a private model", "model", f"epsilon = {epsilon:g}", None, epsilon=epsilon, guess=guess)
 
 
 def _edges(setting: Setting, side: int) -> tuple[Floats, ...]:
     """The ends of the cells; whole numbers are never split."""
     found = []
-    for column, unit in list(zip(setting.known.T, setting.unit, strict=True))[:GRID_COLUMNS]:
-        low, high = np.floor(column.min()), np.ceil(column.max()) + 1
+    for least, most, unit in list(zip(setting.low, setting.high, setting.unit, strict=True))[:GRID_COLUMNS]:
+        low, high = np.floor(least), np.ceil(most) + 1
         found.append(np.unique(np.rint(np.linspace(low, high, side + 1))) if unit else np.linspace(low, high, side + 1))
     return tuple(found)
 

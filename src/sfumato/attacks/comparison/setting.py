@@ -1,4 +1,8 @@
-"""One table, one set of questions, and an attacker with a register: the same for every method."""
+"""One table, one set of questions, and an attacker with a register: the same for every method.
+
+Some people are held out before anything is published. The register knows them like everybody else, so what the
+attacker learns about them he learns without their records: that is the baseline of every method.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,17 +11,22 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from sfumato.attacks.drawn import drawn
 from sfumato.attacks.matrices import matrix
-from sfumato.attacks.staging import check_columns, townspeople
-from sfumato.attacks.wordings import needs_columns
+from sfumato.attacks.staging import townspeople
+from sfumato.attacks.wordings import needs_columns, rows_drawn, too_many_values
 from sfumato.simulate import Simulator
 
 Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Strings = NDArray[np.str_]
 
 QUESTIONS = 60
-FEWEST = 100
+FEWEST, MOST_SECRETS = 100, 100
+# One person in so many is held out. Larger tables are compared on so many people, so many of whom are attacked.
+HELD_OUT, MOST_PEOPLE, MOST_ATTACKED = 3, 15_000, 2_000
 TOWN = {"quasi": ("age", "education_num", "hours_per_week"), "sensitive": "marital_status", "value": "income"}
-VISITS = 3_000
+VISITS = 9_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +53,22 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
+class People:
+    """Persons of the register: what it knows of each, and what is true. own: the published row of each, -1 for none."""
+
+    known: Floats
+    values: Floats
+    secrets: Strings
+    own: Integers
+
+
+@dataclass(frozen=True, slots=True)
 class Setting:
-    """Persons with numeric quasi-identifiers, a sensitive column, and a value that is nobody's business."""
+    """Persons with numeric quasi-identifiers, a sensitive column, and a value that is nobody's business.
+
+    table: what is published, in some way. members, outsiders: who is attacked. low, high: the range of each
+    quasi-identifier, and possible: the sensitive values, as a policy declares them.
+    """
 
     table: pa.Table
     quasi: list[str]
@@ -55,10 +78,16 @@ class Setting:
     unit: Floats  # 1 where a column holds whole numbers: 40 then stands for everything from 40 to 41
     k: int
     seed: int
+    members: People
+    outsiders: People
+    low: Floats
+    high: Floats
+    possible: tuple[str, ...]
+    notes: tuple[str, ...]
 
     @property
     def known(self) -> Floats:
-        """What the register knows about everybody."""
+        """What the register knows about everybody whose record is published."""
         return matrix(self.table, self.quasi, "compared")
 
     @property
@@ -66,8 +95,8 @@ class Setting:
         return matrix(self.table, [self.value], "compared")[:, 0]
 
     @property
-    def secrets(self) -> NDArray[np.str_]:
-        return np.array([str(secret) for secret in self.table[self.sensitive].to_pylist()])
+    def secrets(self) -> Strings:
+        return _texts(self.table, self.sensitive)
 
 
 def setting(
@@ -89,9 +118,47 @@ def setting(
         )
     if not quasi or sensitive is None or value is None:
         raise needs_columns("a comparison", "the columns", "--quasi age,hours --sensitive diagnosis --value income")
-    check_columns(table, "compared", FEWEST, {"quasi": quasi, "sensitive": [sensitive], "value": [value]})
-    known = matrix(table, list(quasi), "compared")
-    return Setting(table, list(quasi), sensitive, value, _questions(known, seed), _unit(known), k, seed)
+    roles = {"quasi": list(quasi), "sensitive": [sensitive], "value": [value]}
+    rows = drawn(table, "compared", FEWEST, roles, numeric=[*quasi, value], seed=seed)
+    if (found := len(rows.table[sensitive].unique())) > MOST_SECRETS:
+        raise too_many_values(sensitive, found, MOST_SECRETS)
+    people = rows.table.slice(0, MOST_PEOPLE)
+    held_out = people.num_rows // HELD_OUT
+    outside, published = people.slice(0, held_out), people.slice(held_out)
+    everybody, known = matrix(people, list(quasi), "compared"), matrix(published, list(quasi), "compared")
+    drew = (rows_drawn(people.num_rows, rows.table.num_rows),) if people.num_rows < rows.table.num_rows else ()
+    return Setting(
+        published,
+        list(quasi),
+        sensitive,
+        value,
+        _questions(known, seed),
+        _unit(known),
+        k,
+        seed,
+        _attacked(published, quasi, sensitive, value, in_it=True),
+        _attacked(outside, quasi, sensitive, value, in_it=False),
+        everybody.min(axis=0),
+        everybody.max(axis=0),
+        tuple(sorted(set(_texts(people, sensitive).tolist()))),
+        (*rows.notes, *drew),
+    )
+
+
+def _attacked(table: pa.Table, quasi: Sequence[str], sensitive: str, value: str, *, in_it: bool) -> People:
+    """The first rows, which are in random order."""
+    some = table.slice(0, MOST_ATTACKED)
+    places = np.arange(some.num_rows, dtype=np.int64)
+    return People(
+        matrix(some, list(quasi), "compared"),
+        matrix(some, [value], "compared")[:, 0],
+        _texts(some, sensitive),
+        places if in_it else np.full_like(places, -1),
+    )
+
+
+def _texts(table: pa.Table, name: str) -> Strings:
+    return np.array([str(value) for value in table[name].to_pylist()])
 
 
 def _unit(known: Floats) -> Floats:

@@ -26,7 +26,7 @@ NEAR = 0.01
 
 
 def show_differencing(scene: Scene) -> Demonstration:
-    column = scene.needs_columns("differencing")[-1]
+    column = scene.columns[-1]
     values = matrix(scene.table, [column], "attacked")[:, 0]
     low, high = float(np.floor(values.min())), float(np.ceil(values.max()))
     pid = np.arange(len(values))
@@ -71,7 +71,7 @@ def show_differencing(scene: Scene) -> Demonstration:
 
 
 def show_averaging(scene: Scene) -> Demonstration:
-    table, bits, columns = _persons(scene, "averaging")
+    table, bits, columns = _persons(scene)
     questions = [f"pid = {person} AND secret = 1" for person in range(len(bits))]
     spend = scene.share(REPEATS * len(bits))
     with session_on(table, columns, scene.epsilon) as session:
@@ -91,7 +91,7 @@ def show_averaging(scene: Scene) -> Demonstration:
 
 
 def show_tracker(scene: Scene) -> Demonstration:
-    table, bits, columns = _persons(scene, "tracker")
+    table, bits, columns = _persons(scene)
     targets = [f"pid = {person} AND secret = 1" for person in range(len(bits))]
     with session_on(table, columns, scene.epsilon) as session:
         spend = scene.share(2 + 2 * len(bits))
@@ -113,7 +113,7 @@ def show_tracker(scene: Scene) -> Demonstration:
 
 
 def show_reconstruction(scene: Scene) -> Demonstration:
-    table, bits, columns = _persons(scene, "reconstruction")
+    table, bits, columns = _persons(scene)
     people = len(bits)
 
     def by_condition(ask: Ask) -> Callable[[np.ndarray[Any, Any]], float]:
@@ -136,9 +136,9 @@ def show_reconstruction(scene: Scene) -> Demonstration:
     )
 
 
-def _persons(scene: Scene, attack: str) -> tuple[pa.Table, np.ndarray[Any, np.dtype[np.int64]], dict[str, Declared]]:
+def _persons(scene: Scene) -> tuple[pa.Table, np.ndarray[Any, np.dtype[np.int64]], dict[str, Declared]]:
     """A number a person, which stands for whatever singles the person out, a half to pad with, and a secret bit."""
-    bits = scene.bits(attack, PERSONS)
+    bits = scene.bits(PERSONS)
     pid = np.arange(len(bits))
     table = pa.table({"pid": pid, "half": pid % 2, "secret": bits})
     return table, bits, {"pid": Int(0, len(bits)), "half": Category([0, 1]), "secret": Int(0, 1)}

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from sfumato.anonymise import AnonymisedTable, additive_noise, multiplicative_noise, rotation
 from sfumato.attacks.denoise import denoise_additive, denoise_multiplicative, input_output
-from sfumato.attacks.matrices import Floats, matrix
+from sfumato.attacks.matrices import Floats, matrix, spanning
 from sfumato.attacks.result import AttackResult
 from sfumato.attacks.rotate import known_distribution, known_sample
 from sfumato.attacks.shows.release import sums_by_person
@@ -31,8 +31,8 @@ Attack = Callable[[pa.Table, float | None, bool], AttackResult[Any]]
 class Rows:
     """Numeric columns in units of their standard deviation, shifted to be positive, and what is made of them."""
 
-    def __init__(self, scene: Scene, attack: str) -> None:
-        self.scene, self.columns = scene, scene.needs_columns(attack)
+    def __init__(self, scene: Scene) -> None:
+        self.scene, self.columns = scene, list(scene.columns)
         values = matrix(scene.table.slice(0, MOST_ROWS), self.columns, "attacked")
         spread = values.std(axis=0)
         self.values = (values - values.min(axis=0)) / np.where(spread > 0, spread, 1) + 1
@@ -80,8 +80,8 @@ def _shown(
 
 
 def show_known_sample(scene: Scene) -> Demonstration:
-    rows = Rows(scene, "known_sample")
-    known = list(range(len(rows.columns) + 1))
+    rows = Rows(scene)
+    known = spanning(rows.values).tolist()
 
     def attack(released: pa.Table, epsilon: float | None, bare: bool) -> AttackResult[Any]:  # noqa: ARG001
         return known_sample(
@@ -99,7 +99,7 @@ def show_known_sample(scene: Scene) -> Demonstration:
 
 
 def show_known_distribution(scene: Scene) -> Demonstration:
-    rows = Rows(scene, "known_distribution")
+    rows = Rows(scene)
     half = rows.true.num_rows // 2
 
     def attack(released: pa.Table, epsilon: float | None, bare: bool) -> AttackResult[Any]:  # noqa: ARG001
@@ -116,7 +116,7 @@ def show_known_distribution(scene: Scene) -> Demonstration:
 
 
 def show_denoise_additive(scene: Scene) -> Demonstration:
-    rows = Rows(scene, "denoise_additive")
+    rows = Rows(scene)
 
     def attack(released: pa.Table, epsilon: float | None, bare: bool) -> AttackResult[Any]:
         noise: float | Sequence[float] = rows.noise_of_private() if epsilon is not None else NONE if bare else NOISE
@@ -128,7 +128,7 @@ def show_denoise_additive(scene: Scene) -> Demonstration:
 
 
 def show_denoise_multiplicative(scene: Scene) -> Demonstration:
-    rows = Rows(scene, "denoise_multiplicative")
+    rows = Rows(scene)
 
     def attack(released: pa.Table, epsilon: float | None, bare: bool) -> AttackResult[Any]:
         noise = 1.0 if epsilon is not None else NONE if bare else FACTOR
@@ -142,7 +142,7 @@ def show_denoise_multiplicative(scene: Scene) -> Demonstration:
 
 
 def show_input_output(scene: Scene) -> Demonstration:
-    rows = Rows(scene, "input_output")
+    rows = Rows(scene)
     known = list(range(min(max(KNOWN, len(rows.columns) + 2), rows.true.num_rows)))
 
     def attack(released: pa.Table, epsilon: float | None, bare: bool) -> AttackResult[Any]:  # noqa: ARG001

@@ -16,8 +16,9 @@ from sfumato.schema.numbers import exact_positive
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-# Counts in an answer, so that a session can group by every cell of the public grid.
-LARGEST_GRID = 20_000
+# Counts in an answer, so that a session can group by every cell of the public grid, and people in a cell on average,
+# so that its counts say something beside the noise.
+LARGEST_GRID, PEOPLE_A_CELL = 20_000, 5
 BINS, MOST_VALUES = 4, 20
 
 
@@ -33,21 +34,22 @@ def _ranks(column: "pa.ChunkedArray[Any]") -> tuple[Integers, list[Any]]:
     return np.array([place[value] for value in listed], dtype=np.int64), values
 
 
-def binned(scene: Scene, attack: str, sensitive: str) -> tuple[pa.Table, list[str]]:
-    """The quasi-identifiers in a few bins, as many columns as a grid of counts can carry, and the sensitive column.
+def binned(scene: Scene) -> tuple[pa.Table, list[str]]:
+    """The quasi-identifiers in a few bins, as many columns as a grid can carry, one at least; and the sensitive column.
 
     The grid follows from what a policy declares: the range of a number, the list of a column's possible values.
     """
-    secret = _binned(scene.table[sensitive], MOST_VALUES)
-    kept, cells = [], len(set(secret))
+    secret = _binned(scene.table[scene.secret], MOST_VALUES)
+    kept: list[str] = []
+    cells, most = len(set(secret)), min(LARGEST_GRID, scene.table.num_rows // PEOPLE_A_CELL)
     columns: dict[str, Any] = {}
-    for name in scene.needs_quasi(attack):
+    for name in scene.quasi:
         bins = _binned(scene.table[name], BINS)
-        if cells * len(set(bins)) <= LARGEST_GRID:
+        if not kept or cells * len(set(bins)) <= most:
             cells *= len(set(bins))
             kept.append(name)
             columns[name] = pa.array(bins)
-    return pa.table(columns | {sensitive: pa.array(secret)}), kept
+    return pa.table(columns | {scene.secret: pa.array(secret)}), kept
 
 
 def _binned(column: "pa.ChunkedArray[Any]", most: int) -> list[str]:

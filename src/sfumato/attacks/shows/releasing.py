@@ -1,25 +1,38 @@
 """Attacks on published tables: linking, homogeneity, background knowledge, skewness, intersection, marginals."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from sfumato.attacks.baseline import OUTSIDERS, TRIED, beside
 from sfumato.attacks.cover import covering
 from sfumato.attacks.diversity import background_knowledge, homogeneity, skewness
+from sfumato.attacks.groups import combined
 from sfumato.attacks.intersection import intersection
 from sfumato.attacks.linking import linking
 from sfumato.attacks.marginals import marginals
 from sfumato.attacks.result import AttackResult
 from sfumato.attacks.shows.release import binned, general, private_counts
-from sfumato.attacks.shows.scene import BARE, Demonstration, Scene
+from sfumato.attacks.shows.scene import BARE, MOST_TRIED, Demonstration, Scene
 from sfumato.attacks.staging import Case
 
 COUNT = "persons counted"
 PERSON = "person number"
+# So many records get names, each from the whole register.
+MOST_NAMED = 500
+# Of each kind so many people are tried in two releases at once, which takes a table of them by all secrets.
+MOST_PAIRED = 1_000
 Attack = Callable[..., AttackResult[Any]]
+Release = Callable[[pa.Table], pa.Table]
+Tables = Callable[[pa.Table], Sequence[pa.Table]]
+# Who is attacked, by what has been published; and what publishes a table.
+Reader = Callable[[pa.Table], AttackResult[Any]]
+Publish = Callable[[pa.Table], Reader]
 
 
 def show_linking(scene: Scene) -> Demonstration:
@@ -27,38 +40,73 @@ def show_linking(scene: Scene) -> Demonstration:
 
     A session releases no rows; the attacker links what it does release, the counts of a person's cell.
     """
-    quasi, sensitive = scene.needs_quasi("linking"), scene.needs_sensitive("linking")
+    quasi, sensitive = list(scene.quasi), scene.secret
     numbers = np.arange(scene.table.num_rows)
-    table, keys = binned(scene, "linking", sensitive)
-    released = scene.table.select(quasi).append_column(sensitive, table[sensitive])
+    grid, keys = binned(scene)
+    released = scene.table.select(quasi).append_column(sensitive, grid[sensitive])
     register = scene.table.select(quasi).append_column(PERSON, pa.array(numbers))
-    grouped = general(released, quasi, scene.k)
     named = linking(released, register, quasi, identity=PERSON, truth=numbers.tolist()).success
-    (counts,) = private_counts(table, [keys], sensitive, scene.epsilon, name=COUNT)
-    read = skewness(counts, keys, sensitive, persons=table, weight=COUNT, epsilon=scene.epsilon)
+    named_in_groups = _named(general(released, quasi, scene.k), register, quasi)
+    read = partial(_reader, skewness, quasi, sensitive)
     return Demonstration(
         "linking",
         f"A register with names and {', '.join(quasi)} meets a table without names: whose {sensitive} comes out?",
         [
-            Case(f"{BARE}, names removed", _linked(skewness(released, quasi, sensitive), named)),
+            Case(f"{BARE}, names removed", _linked(_judged(read(_bare), scene, released), named)),
             Case(
-                f"k-anonymous, k = {scene.k}",
-                _linked(skewness(grouped, quasi, sensitive), _named(grouped, register, quasi)),
+                f"k-anonymous, k = {scene.k}", _linked(_judged(read(_grouped(scene)), scene, released), named_in_groups)
             ),
-            Case(scene.promised, _linked(read, 0.0)),
+            Case(scene.promised, _linked(_judged(_noisy(skewness, scene, keys), scene, grid), 0.0)),
         ],
     )
 
 
 def _linked(read: AttackResult[Any], named: float) -> AttackResult[Any]:
     """What the records that fit a person say about her, and the share of the records that get their name back."""
-    return replace(read, name="linking", measures={"named": named})
+    kept = {name: read.measures[name] for name in (OUTSIDERS, TRIED)}
+    return replace(read, name="linking", measures={**kept, "named": named})
 
 
 def _named(grouped: pa.Table, register: pa.Table, quasi: Sequence[str]) -> float:
     """Each record of a generalised table is named after one of the persons who fit it."""
-    persons = covering(grouped, register, quasi).sum(axis=0)
+    persons = covering(grouped.slice(0, MOST_NAMED), register, quasi).sum(axis=0)
     return float(np.mean(1 / np.maximum(persons, 1)))
+
+
+def _judged(publish: Publish, scene: Scene, table: pa.Table, *, most: int = MOST_TRIED) -> AttackResult[Any]:
+    """The attack on people in the release; and on those held out, on a release that was made without them."""
+    outside, rest = table.slice(0, scene.held_out), table.slice(scene.held_out)
+    without, some, others = publish(rest), rest.slice(0, most), outside.slice(0, most)
+    inside = publish(table)(table.slice(0, most))
+    return beside(inside, without(some), without(pa.concat_tables([some, others])), others.num_rows)
+
+
+def _reader(attack: Attack, quasi: list[str], sensitive: str, release: Release) -> Publish:
+    """Publishes a table by a release, and attacks people by it."""
+
+    def publish(table: pa.Table) -> Reader:
+        released = release(table)
+        return lambda persons: attack(released, quasi, sensitive, persons=persons)
+
+    return publish
+
+
+def _bare(table: pa.Table) -> pa.Table:
+    return table
+
+
+def _grouped(scene: Scene) -> Release:
+    return lambda table: general(table, scene.quasi, scene.k)
+
+
+def _noisy(attack: Attack, scene: Scene, keys: list[str]) -> Publish:
+    """Publishes the counts of a grid, through a session that spends all it has."""
+
+    def publish(table: pa.Table) -> Reader:
+        (counts,) = private_counts(table, [keys], scene.secret, scene.epsilon, name=COUNT)
+        return lambda persons: attack(counts, keys, scene.secret, persons=persons, weight=COUNT, epsilon=scene.epsilon)
+
+    return publish
 
 
 def show_homogeneity(scene: Scene) -> Demonstration:
@@ -76,41 +124,48 @@ def show_skewness(scene: Scene) -> Demonstration:
 
 
 def _by_class(scene: Scene, name: str, attack: Attack, says: str) -> Demonstration:
-    quasi, sensitive = scene.needs_quasi(name), scene.needs_sensitive(name, "marital_status")
-    grouped = general(scene.table.select([*quasi, sensitive]), quasi, scene.k)
-    table, keys = binned(scene, name, sensitive)
-    (counts,) = private_counts(table, [keys], sensitive, scene.epsilon, name=COUNT)
+    quasi, sensitive = list(scene.quasi), scene.secret
+    people = scene.table.select([*quasi, sensitive])
+    grid, keys = binned(scene)
+    read = partial(_reader, attack, quasi, sensitive)
     return Demonstration(
         name,
         says,
         [
-            Case(BARE, attack(scene.table, quasi, sensitive)),
-            Case(f"k-anonymous, k = {scene.k}", attack(grouped, quasi, sensitive)),
-            Case(scene.promised, attack(counts, keys, sensitive, persons=table, weight=COUNT, epsilon=scene.epsilon)),
+            Case(BARE, _judged(read(_bare), scene, people)),
+            Case(f"k-anonymous, k = {scene.k}", _judged(read(_grouped(scene)), scene, people)),
+            Case(scene.promised, _judged(_noisy(attack, scene, keys), scene, grid)),
         ],
     )
 
 
 def show_intersection(scene: Scene) -> Demonstration:
-    quasi, sensitive = scene.needs_quasi("intersection"), scene.needs_sensitive("intersection", "income")
-    persons = scene.table.select([*quasi, sensitive])
-    first, second = (
-        general(persons, part, scene.k) for part in (quasi[: (len(quasi) + 1) // 2], quasi[len(quasi) // 2 :])
-    )
-    first = _starred(first, quasi[(len(quasi) + 1) // 2 :])
-    second = _starred(second, quasi[: len(quasi) // 2])
-    table, keys = binned(scene, "intersection", sensitive)
-    halves = private_counts(table, [keys, keys], sensitive, scene.epsilon, name=COUNT)
+    quasi, sensitive = list(scene.quasi), scene.secret
+    people = scene.table.select([*quasi, sensitive])
+    grid, keys = binned(scene)
+
+    def twice(table: pa.Table) -> Reader:
+        return lambda persons: intersection(table, table, quasi, sensitive, persons=persons)
+
+    def in_parts(table: pa.Table) -> Reader:
+        middle = (len(quasi) + 1) // 2
+        first = _starred(general(table, quasi[:middle], scene.k), quasi[middle:])
+        second = _starred(general(table, quasi[len(quasi) // 2 :], scene.k), quasi[: len(quasi) // 2])
+        return lambda persons: intersection(first, second, quasi, sensitive, persons=persons)
+
+    def through_a_session(table: pa.Table) -> Reader:
+        first, second = private_counts(table, [keys, keys], sensitive, scene.epsilon, name=COUNT)
+        return lambda persons: intersection(
+            first, second, keys, sensitive, persons=persons, weight=COUNT, epsilon=scene.epsilon
+        )
+
     return Demonstration(
         "intersection",
         "Two releases about the same people, each k-anonymous in other columns, read together.",
         [
-            Case(BARE, intersection(persons, persons, quasi, sensitive, persons=persons)),
-            Case(f"two releases, each k = {scene.k}", intersection(first, second, quasi, sensitive, persons=persons)),
-            Case(
-                scene.promised,
-                intersection(halves[0], halves[1], keys, sensitive, persons=table, weight=COUNT, epsilon=scene.epsilon),
-            ),
+            Case(BARE, _judged(twice, scene, people, most=MOST_PAIRED)),
+            Case(f"two releases, each k = {scene.k}", _judged(in_parts, scene, people, most=MOST_PAIRED)),
+            Case(scene.promised, _judged(through_a_session, scene, grid, most=MOST_PAIRED)),
         ],
     )
 
@@ -122,45 +177,61 @@ def _starred(table: pa.Table, names: Sequence[str]) -> pa.Table:
 
 
 def show_marginals(scene: Scene) -> Demonstration:
-    quasi, sensitive = scene.needs_quasi("marginals"), scene.needs_sensitive("marginals")
-    people = scene.table.select([*quasi, sensitive])
-    truth = [str(value) for value in people[sensitive].to_pylist()]
-    people = people.set_column(people.column_names.index(sensitive), sensitive, pa.array(truth))
-    pairs = [[one, other] for place, one in enumerate(quasi) for other in quasi[place + 1 :]] or [quasi]
-    exact = [_counted(people, keys, sensitive) for keys in pairs]
-    table, keys = binned(scene, "marginals", sensitive)
-    grids = [[one, other] for place, one in enumerate(keys) for other in keys[place + 1 :]] or [keys]
-    noisy = private_counts(table, grids, sensitive, scene.epsilon, name=COUNT)
-    binned_truth = table[sensitive].to_pylist()
-    best = _counted(table, keys, sensitive).group_by(keys).aggregate([(COUNT, "max")])[f"{COUNT}_max"]
-    others = float(np.sum(best.to_numpy())) / table.num_rows
+    quasi, sensitive = list(scene.quasi), scene.secret
+    people = _as_text(scene.table.select([*quasi, sensitive]), sensitive)
+    grid, keys = binned(scene)
+    best = _counted(grid, keys, sensitive).group_by(keys).aggregate([(COUNT, "max")])[f"{COUNT}_max"]
+    others = float(np.sum(best.to_numpy())) / grid.num_rows
+
+    def exact(columns: list[list[str]]) -> Tables:
+        return lambda table: [_counted(table, each, sensitive) for each in columns]
+
+    def noisy(table: pa.Table) -> Sequence[pa.Table]:
+        return private_counts(table, _pairs(keys), sensitive, scene.epsilon, name=COUNT)
+
+    def solved(publish: Tables, table: pa.Table, names: list[str], **options: Any) -> AttackResult[Any]:
+        def read(known: pa.Table) -> AttackResult[Any]:
+            truth = known[sensitive].to_pylist()
+            return marginals(publish(known), known, sensitive, count=COUNT, truth=truth, **options)
+
+        outside, rest = table.slice(0, scene.held_out), table.slice(scene.held_out)
+        told = _told_alike(read(rest), rest, outside, names, sensitive)
+        found = read(table)
+        return replace(found, measures={**found.measures, OUTSIDERS: told, TRIED: float(outside.num_rows)})
+
     return Demonstration(
         "marginals",
         f"Tables of {sensitive} by every two of {', '.join(quasi)}, solved together for everybody.",
         [
-            Case(
-                BARE,
-                marginals([_counted(people, quasi, sensitive)], people, sensitive, count=COUNT, truth=truth),
-            ),
-            Case("exact tables", marginals(exact, people, sensitive, count=COUNT, truth=truth)),
-            Case(
-                "the same in coarse bins",
-                marginals(
-                    [_counted(table, grid, sensitive) for grid in grids],
-                    table,
-                    sensitive,
-                    count=COUNT,
-                    truth=binned_truth,
-                ),
-            ),
-            Case(
-                scene.promised,
-                marginals(
-                    noisy, table, sensitive, count=COUNT, truth=binned_truth, others=others, epsilon=scene.epsilon
-                ),
-            ),
+            Case(BARE, solved(exact([quasi]), people, quasi)),
+            Case("exact tables", solved(exact(_pairs(quasi)), people, quasi)),
+            Case("the same in coarse bins", solved(exact(_pairs(keys)), grid, keys)),
+            Case(scene.promised, solved(noisy, grid, keys, others=others, epsilon=scene.epsilon)),
         ],
     )
+
+
+def _pairs(names: list[str]) -> list[list[str]]:
+    return [[one, other] for place, one in enumerate(names) for other in names[place + 1 :]] or [names]
+
+
+def _as_text(table: pa.Table, name: str) -> pa.Table:
+    texts = pa.array([str(value) for value in table[name].to_pylist()], type=pa.string())
+    return table.set_column(table.column_names.index(name), name, texts)
+
+
+def _told_alike(
+    found: AttackResult[Any], known: pa.Table, unknown: pa.Table, keys: Sequence[str], sensitive: str
+) -> float:
+    """How often a guess about people with the same known facts, or else the usual guess, is right about others."""
+    kind = combined(pa.concat_tables([known.select(keys), unknown.select(keys)]), keys)
+    said = dict(zip(kind[: known.num_rows].tolist(), found.recovered, strict=True))
+    usual = Counter(found.recovered).most_common(1)[0][0]
+    hits = [
+        said.get(each, usual) == value
+        for each, value in zip(kind[known.num_rows :].tolist(), unknown[sensitive].to_pylist(), strict=True)
+    ]
+    return float(np.mean(hits))
 
 
 def _counted(table: pa.Table, keys: Sequence[str], sensitive: str) -> pa.Table:

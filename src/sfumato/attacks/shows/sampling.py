@@ -61,8 +61,10 @@ def _facts(scene: Scene) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
     found = []
     for name in columns:
         values = np.array([str(value) for value in scene.table[name].to_pylist()])
-        found += [values == value for value in np.unique(values)[: FACTS // len(columns) + 1]]
-    facts = np.stack(found, axis=1).astype(np.int64)[draw.stream("order").permutation(scene.table.num_rows)]
+        listed, counts = np.unique(values, return_counts=True)
+        chosen = np.argsort(-counts, kind="stable")[: FACTS // len(columns) + 1]
+        found += [values == value for value in listed[chosen]]
+    facts = np.stack(found, axis=1).astype(np.int64)
     people = min(MEMBERS, len(facts) // 3)
     return facts[: 2 * people], facts[2 * people :].mean(axis=0)
 
