@@ -276,7 +276,10 @@ RING = (
     Trusted(
         "engines/duckdb/cells.py", "tables", 4, "Does a text depend on its cell alone? Do equal numbers have one text?"
     ),
-    Trusted("engines/duckdb/frames.py", "tables", 4, "Does any cell decide the type of its column?"),
+    Trusted("engines/duckdb/frames.py", "tables", 3, "Does any cell decide the type of its column?"),
+    Trusted(
+        "engines/duckdb/layouts.py", "tables", 1, "Does the engine read a column where its cells lie, and only there?"
+    ),
     Trusted(
         "engines/duckdb/further_tables.py", "tables", 2, "Is a key of a lookup there once? Are ids of all tables alike?"
     ),

@@ -72,6 +72,7 @@ def test_every_wording_is_on_the_page() -> None:
         "engine_failed",
         "broken_off",
         "check_unfinished",
+        "asked_meanwhile",
     }
     for name, wording in vars(wordings).items():
         if callable(wording) and getattr(wording, "__module__", "") == wordings.__name__ and name not in usage:

@@ -96,15 +96,15 @@ TABLES = (
     ),
     Mutant(
         "types-believed-by-their-names",
-        "engines/duckdb/frames.py",
-        "if said.startswith(NAMED) and not _lies_as_said(kind):",
+        "engines/duckdb/layouts.py",
+        "if said.startswith(PROMISING) and not _lies_as_said(kind):",
         "if False:",
         "a column is read beside its cells: one row moves every other, and memory of the process is counted",
         (LAYOUTS,),
     ),
     Mutant(
         "as-many-bytes-as-the-name-says",
-        "engines/duckdb/frames.py",
+        "engines/duckdb/layouts.py",
         "kind.storage_type == pa.binary(BYTES[kind.type_name])",
         "kind.storage_type != pa.string()",
         "wide numbers that went through Polars are read from where their column keeps its places",

@@ -6,14 +6,15 @@ without a zone keeps its type; what else there is becomes texts as well.
 """
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sfumato.engines.duckdb.cells import FIRST_YEAR, LAST_YEAR, texts_of, zoned_ids
-from sfumato.engines.wordings import folder_names, frame_unknown, type_refused
+from sfumato.engines.duckdb.layouts import check_layouts
+from sfumato.engines.wordings import folder_names, frame_unknown
 from sfumato.errors import DataUnreadable, SfumatoError, column_absent, file_unreadable
 
 if TYPE_CHECKING:
@@ -43,11 +44,6 @@ TYPED = "biuf"  # NumPy's kinds of numbers: true and false, whole, unsigned, rea
 WIDEST = 8  # bytes
 # A day inside of the moments that pandas can show by another clock.
 WITHIN, WITHIN_NS = ("0001-01-02", "9999-12-30"), ("1677-09-23", "2262-04-10")
-# Arrow's own types whose names tell the engine how the bytes lie; of the engine's own kinds, how many bytes a cell has.
-NAMED = ("arrow.", "duckdb.")
-NAMED_BY_ARROW = ("arrow.uuid", "arrow.bool8", "arrow.json")
-OPAQUE, BYTES = "arrow.opaque", {"hugeint": 16, "uhugeint": 16, "time_tz": 8}
-EXTENSION = b"ARROW:extension:name"
 
 
 def typed(frame: Any, names: Sequence[str], unit_id: str | None) -> object:
@@ -59,7 +55,7 @@ def typed(frame: Any, names: Sequence[str], unit_id: str | None) -> object:
     try:
         _check_folders(frame, names)
         ready = _ready(frame, module, names, unit_id)
-        _check_layouts(ready.schema, names)
+        check_layouts(ready.schema, names)
         return ready
     except SfumatoError:
         raise
@@ -76,47 +72,6 @@ def _ready(frame: Any, module: str, names: Sequence[str], unit_id: str | None) -
             return _table({name: _polars_series(_present(collected, name), name == unit_id) for name in names})
         case _:
             return _with_known_numbers(frame)
-
-
-def _check_layouts(schema: Any, names: Sequence[str]) -> None:
-    """Refuse a declared column whose type has a name that promises other bytes than there are.
-
-    Claim: the engine reads every cell where it lies, and nothing beside the column.
-    Needs: Arrow keeps a type that it knows by its name only where the bytes are those of that type.
-    Proof: by the name of a type alone the engine decides how its bytes lie. Names of Arrow's and of its own are passed
-    where Arrow itself has made that type, of its own with as many bytes a cell as it takes; other names it ignores.
-    """
-    for field in schema:
-        if field.name in names:
-            for kind, said in _kinds(field):
-                if said.startswith(NAMED) and not _lies_as_said(kind):
-                    raise type_refused(field.name, said)
-
-
-def _kinds(field: Any) -> Iterator[tuple[Any, str]]:
-    """The types of a column and of all inside it, each with the name that it is handed over by."""
-    kind = field.type
-    plain = (field.metadata or {}).get(EXTENSION, b"").decode("utf-8", "replace")
-    yield kind, getattr(kind, "extension_name", plain)
-    held = getattr(kind, "storage_type", kind)
-    inside = [held.field(place) for place in range(held.num_fields)]
-    if hasattr(held, "index_type"):  # a dictionary
-        inside.append(field.with_type(held.value_type).remove_metadata())
-    for part in inside:
-        yield from _kinds(part)
-
-
-def _lies_as_said(kind: Any) -> bool:
-    import pyarrow as pa  # noqa: PLC0415 - slow to load
-
-    said = getattr(kind, "extension_name", "")
-    if said != OPAQUE:
-        return said in NAMED_BY_ARROW
-    return (
-        kind.vendor_name == "DuckDB"
-        and kind.type_name in BYTES
-        and kind.storage_type == pa.binary(BYTES[kind.type_name])
-    )
 
 
 def _check_folders(frame: Any, names: Sequence[str]) -> None:
