@@ -325,7 +325,7 @@ LANGUAGE = (
     Mutant(
         "rows-for-units",
         "engines/arrange.py",
-        "units = np.array([_numbers(row[-1:])[0] for row in results[0]], dtype=np.int64)",
+        "units = np.array(_numbers([row[-1] for row in results[0]]), dtype=np.int64)",
         "units = np.array([int(row[width + 1]) for row in results[0]], dtype=np.int64)",
         "keys are shown by their rows: one person with a thousand of them is enough",
         ("tests/engines/test_parts.py::test_open_keys_come_with_the_number_of_their_units_or_their_weight",),
@@ -333,8 +333,8 @@ LANGUAGE = (
     Mutant(
         "too-much-counts-nothing",
         "engines/arrange.py",
-        "    if None in values:\n        raise engine_failed()\n    return tuple(int(value) for value in values)",
-        "    return tuple(int(value or 0) for value in values)",
+        "    if None in values:\n        raise engine_failed()\n    return [*map(int, values)]",
+        "    return [int(value or 0) for value in values]",
         "with one row more a sum falls from quintillions to 0, which no noise covers",
         (DUCKDB + "::test_more_rows_than_fit_give_no_answer",),
     ),

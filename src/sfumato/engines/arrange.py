@@ -45,7 +45,7 @@ def gather(made: Sequence[Counting], results: Sequence[RowsFound]) -> Found:
         units = None
     else:
         groups = [tuple(row[: width + 1]) for row in results[0]]
-        units = np.array([_numbers(row[-1:])[0] for row in results[0]], dtype=np.int64)
+        units = np.array(_numbers([row[-1] for row in results[0]]), dtype=np.int64)
     columns: dict[int, Sequence[Added]] = {}
     tables: dict[int, list[Sequence[CellCounts]]] = {}
     for counting, rows in zip(made, results, strict=True):
@@ -64,19 +64,19 @@ def gather(made: Sequence[Counting], results: Sequence[RowsFound]) -> Found:
         else:
             shown = {tuple(row[: width + 1]): row[width + 1 :] for row in rows}
             missing = (0,) * len(counting.counted)
-            entries = [_numbers(shown.get(group, missing)) for group in groups]
-            columns |= {place: [row[i] for row in entries] for i, place in enumerate(counting.measures)}
+            entries = [shown.get(group, missing) for group in groups]
+            columns |= {place: _numbers([row[i] for row in entries]) for i, place in enumerate(counting.measures)}
     columns |= {place: list(zip(*found, strict=True)) for place, found in tables.items()}
     by_measure = [columns[place] for place in range(len(columns))]
     entries = list(zip(*by_measure, strict=True)) if columns else [()] * len(groups)
     return Found(entries, groups if width else None, units)
 
 
-def _numbers(values: Sequence[Any]) -> tuple[int, ...]:
+def _numbers(values: Sequence[Any]) -> list[int]:
     """NULL is how the SQL says that there was too much to add up exactly."""
     if None in values:
         raise engine_failed()
-    return tuple(int(value) for value in values)
+    return [*map(int, values)]
 
 
 def _cells(counting: Counting, rows: RowsFound, groups: Sequence[Group], width: int) -> list[CellCounts]:

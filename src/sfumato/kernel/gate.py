@@ -101,11 +101,7 @@ def release(
 
 def well_named(plan: Plan, groups: Sequence[Group]) -> bool:
     """Whether each group is a text for every open key and the number of a declared group, and none comes twice."""
-    texts = sum(isinstance(key, OpenKey) for key in plan.keys)
+    kinds, declared = [str for key in plan.keys if isinstance(key, OpenKey)] + [int], range(plan.groups)
     return len(set(groups)) == len(groups) and all(
-        len(group) == texts + 1
-        and all(type(text) is str for text in group[:-1])
-        and type(group[-1]) is int
-        and 0 <= group[-1] < plan.groups
-        for group in groups
+        [*map(type, group)] == kinds and group[-1] in declared for group in groups
     )
