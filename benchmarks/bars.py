@@ -23,7 +23,7 @@ from benchmarks.real.tables import real
 from benchmarks.repeated import Counted, Counting
 
 RUNS = {"rho": 60, "epsilon": 24}  # permute-and-flip takes its time
-FEWER, AGAIN = 20, 200  # of several levels; and of those that seem too wide, once more
+FEWER, AGAIN = 20, 1000  # of several levels; and of those that seem too wide, once more
 DELTA = 1e-6
 POINTS = 256
 SPENDS = (0.3, 0.5, 1.0)
@@ -195,7 +195,7 @@ def _column(column: Column, currency: str) -> Measured:
                 asked = counting.of(_question(column, QUARTILES), spend)
                 cases = _compared(asked, cdf[:FEWER], column, QUARTILES, [values])
                 if any(case.ratio.low > MOST[currency] for case in cases):
-                    # Of 72 cases some are too wide by luck: new runs decide, ten times as many, and only they.
+                    # Of 72 cases some are too wide by luck: new runs decide, fifty times as many, and only they.
                     cases = _compared(asked, _inverted(counting, column, spend, AGAIN), column, QUARTILES, [values])
                 several += cases
         asked = counting.of(_question(column, DECILES), SPENDS[-1])
