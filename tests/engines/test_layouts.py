@@ -5,22 +5,28 @@ Cells that their own type does not allow are missing.
 
 import json
 import uuid
+from collections.abc import Callable
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import duckdb
+import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.compute
+import pyarrow.dataset
 import pytest
 
 from sfumato.engines.duckdb.engine import DuckDBEngine
-from sfumato.errors import DataUnreadable
+from sfumato.errors import DataUnreadable, SfumatoError
 from sfumato.schema.columns import Declared, Float, Text
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person, Row
 
 NAME, ABOUT = b"ARROW:extension:name", b"ARROW:extension:metadata"
 OF_DUCKDB = {"hugeint": 16, "uhugeint": 16, "time_tz": 8}
+BLOCK = 2048  # rows that the engine works on at a time
 SIXTEEN = [number.to_bytes(16, "little") for number in (5, 1, 2, 3)]
 
 
@@ -113,3 +119,70 @@ def test_a_decimal_beyond_its_own_digits_is_missing(digits: int, tmp_path: Path)
         assert found[1] is found[2] is None
         assert [cell is None for cell in found] == [False, True, True, False, False, False]
         assert found[3] == "0.1"
+
+
+def beyond(kind: pa.DataType, blocks: int) -> pa.Table:
+    """A block of sound cells, then blocks of cells that have more digits than their type."""
+    sound, odd = [Decimal(0)] * BLOCK, [Decimal(10) ** (kind.precision - kind.scale + 1)] * (BLOCK * blocks)
+    wide = pa.array([*sound, *odd], pa.decimal128(38, kind.scale))
+    return pa.table({"v": wide.cast(kind, safe=False)})
+
+
+KINDS = [pa.decimal128(9, 2), pa.decimal128(4, 2), pa.decimal128(18, 3), pa.decimal64(9, 2), pa.decimal32(4, 2)]
+HOLDERS: dict[str, Callable[[pa.Table], Any]] = {
+    "a table": lambda table: table,
+    "chunks": lambda table: pa.table({"v": pa.chunked_array([table["v"].combine_chunks()[:7], table["v"].slice(7)])}),
+    "a batch": lambda table: table.combine_chunks().to_batches()[0],
+    "a reader": lambda table: table.to_reader(),
+    "a data set": pa.dataset.dataset,
+    "a dictionary": lambda table: pa.table({"v": table["v"].combine_chunks().dictionary_encode()}),
+    "runs": lambda table: pa.table({"v": pa.compute.run_end_encode(table["v"].combine_chunks())}),
+    "pandas": lambda table: pd.DataFrame({"v": table["v"].to_pandas(types_mapper=pd.ArrowDtype)}),
+}
+
+
+# Arrow has no dictionaries of the narrow kinds.
+HELD = [(one, kind) for one in HOLDERS for kind in KINDS if one != "a dictionary" or pa.types.is_decimal128(kind)]
+
+
+@pytest.mark.parametrize(("holder", "kind"), HELD, ids=str)
+def test_a_decimal_beyond_its_type_shows_no_other_row(kind: pa.DataType, holder: str) -> None:
+    """The engine kept what a cell of another row had left there: one row was counted in all blocks behind hers."""
+    found = texts(HOLDERS[holder](beyond(kind, 3)))
+    assert found[:BLOCK] == ["0"] * BLOCK
+    assert set(found[BLOCK:]) == {None}
+
+
+def test_sound_decimals_are_read_as_before() -> None:
+    cells = [Decimal("12.30"), None, Decimal("-9999999.99"), Decimal("9999999.99"), Decimal("0.01")]
+    table = pa.table({"v": pa.array(cells, pa.decimal128(9, 2))})
+    for holder in ("a table", "a reader", "a data set", "a dictionary", "runs"):
+        assert texts(HOLDERS[holder](table)) == ["12.3", None, "-9999999.99", "9999999.99", "0.01"], holder
+
+
+@pytest.mark.parametrize("names", [["V", "v"], ["v", "v"], [""], ["v\0x"]])
+def test_a_name_that_the_engine_would_give_is_not_there(names: list[str]) -> None:
+    frame = pa.table([pa.array([1])] * len(names), names=names)
+    for declared in ("v_1", "v0", "V_1"):
+        with pytest.raises(DataUnreadable if names[0] in declared else SfumatoError):
+            DuckDBEngine(frame, Schema("data", Row(), {declared: Float(0, 1)}))
+
+
+class Named(pa.ExtensionType):  # type: ignore[misc]
+    """Anybody may name a type of their own like one of Arrow's."""
+
+    def __init__(self, storage: pa.DataType, name: str) -> None:
+        super().__init__(storage, name)
+
+    def __arrow_ext_serialize__(self) -> bytes:
+        return b""
+
+
+@pytest.mark.parametrize(
+    ("storage", "name", "cells"),
+    [(pa.large_binary(), "arrow.uuid", [b"x" * 16]), (pa.int64(), "arrow.bool8", [1])],
+)
+def test_a_type_of_somebodys_own_is_not_believed_by_its_name(storage: pa.DataType, name: str, cells: list[Any]) -> None:
+    column = pa.ExtensionArray.from_storage(Named(storage, name), pa.array(cells, storage))
+    with pytest.raises(DataUnreadable, match="is of the type arrow"):
+        texts(pa.table({"v": column}))

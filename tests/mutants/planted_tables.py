@@ -111,6 +111,14 @@ TABLES = (
         (LAYOUTS,),
     ),
     Mutant(
+        "decimals-beyond-their-type",
+        "engines/duckdb/layouts.py",
+        "return pc.if_else(sound, column, pa.scalar(None, kind))",
+        "return column",
+        "in every block of rows behind hers one person's cell is read in place of others",
+        (LAYOUTS,),
+    ),
+    Mutant(
         "decimals-beyond-their-digits",
         "engines/duckdb/canonical.py",
         "if precision == scale:",

@@ -7,7 +7,7 @@ but the files. Which of them a question gets is decided here, and nothing else: 
 from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from threading import Condition, get_ident
+from threading import Condition, RLock, get_ident
 
 from sfumato.engines.protocol import Engine
 from sfumato.engines.sql.dialect import Dialect
@@ -31,7 +31,8 @@ class Lanes:
 
     def __init__(self, engines: Sequence[Engine]) -> None:
         self._engines = tuple(engines)
-        self._changed = Condition()
+        self._lock = RLock()  # itself: its `with` is no Python, in which a Ctrl-C could leave it taken for ever
+        self._changed = Condition(self._lock)
         self._turns: dict[_Turn, int] = {}
         if len({engine.version() for engine in engines}) > 1:
             raise changed_while_opened()
@@ -51,7 +52,7 @@ class Lanes:
         try:
             yield self._engines[self._take(turn)]
         finally:
-            with self._changed:
+            with self._lock:
                 self._turns = {other: place for other, place in self._turns.items() if other is not turn}
                 self._changed.notify_all()
 
@@ -60,7 +61,7 @@ class Lanes:
         return self._engines[-1]
 
     def _take(self, turn: _Turn) -> int:
-        with self._changed:
+        with self._lock:
             self._give_up(turn.thread)
             self._changed.wait_for(lambda: self._places(turn.asked))
             place = self._places(turn.asked)[0]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sfumato.engines.duckdb.cells import FIRST_YEAR, LAST_YEAR, texts_of, zoned_ids
-from sfumato.engines.duckdb.layouts import check_layouts
+from sfumato.engines.duckdb.layouts import check_layouts, within_digits
 from sfumato.engines.wordings import folder_names, frame_unknown
 from sfumato.errors import DataUnreadable, SfumatoError, column_absent, file_unreadable
 
@@ -71,7 +71,8 @@ def _ready(frame: Any, module: str, names: Sequence[str], unit_id: str | None) -
             collected = frame.lazy().collect()
             return _table({name: _polars_series(_present(collected, name), name == unit_id) for name in names})
         case _:
-            return _with_known_numbers(frame)
+            check_layouts(frame.schema, names)
+            return _with_known_numbers(frame, names)
 
 
 def _check_folders(frame: Any, names: Sequence[str]) -> None:
@@ -233,7 +234,7 @@ def _number(column: Any) -> Any:
     if pa.types.is_integer(column.type):
         return column.cast(pa.large_string() if column.type == pa.uint64() else pa.int64())
     if not pa.types.is_floating(column.type):
-        return column
+        return within_digits(column)
     import pyarrow.compute as pc  # noqa: PLC0415 - slow to load
 
     reals = column.cast(pa.float64())
@@ -266,8 +267,8 @@ def _arrow(found: Any, is_id: bool) -> Any:
         return _moments(_in_numpy(column))
     if is_one.is_integer(kind) or is_one.is_floating(kind) or is_one.is_boolean(kind):
         return _number(column)
-    if is_one.is_decimal128(kind) and kind.scale >= 0:
-        return column
+    if is_one.is_decimal(kind) and not is_one.is_decimal256(kind) and kind.scale >= 0:
+        return within_digits(column)
     if is_one.is_string(kind) or is_one.is_large_string(kind) or is_one.is_string_view(kind):
         try:
             column.validate(full=True)
@@ -354,12 +355,26 @@ def _polars_series(series: Any, is_id: bool) -> Any:
     return _number((series.fill_nan(None) if series.dtype.is_float() else series).to_arrow())
 
 
-def _with_known_numbers(frame: Any) -> object:
-    """An Arrow table whose half floats are doubles: DuckDB takes none."""
+def _with_known_numbers(frame: Any, names: Sequence[str]) -> Any:
+    """Arrow's columns as the engine can read them: half floats are doubles, decimals have the digits of their type.
+
+    A table loses what other programs have written beside its types. What is read in pieces is changed piece by piece,
+    and only where it has to be.
+    """
     import pyarrow as pa  # noqa: PLC0415 - slow to load
 
-    if not isinstance(frame, pa.Table | pa.RecordBatch) or pa.float16() not in frame.schema.types:
+    if isinstance(frame, pa.Table | pa.RecordBatch):
+        return _known(frame)
+    if not any("decimal" in str(field.type) for field in frame.schema if field.name in names):
         return frame
-    columns: list[Any] = list(frame.columns)
-    known = [_number(column) if column.type == pa.float16() else column for column in columns]
-    return pa.table(known, frame.schema.names)
+    schema = _known(frame.schema.empty_table()).schema
+    pieces = frame if isinstance(frame, pa.RecordBatchReader) else frame.to_batches()
+    batches = (batch for piece in pieces for batch in _known(piece).to_batches())
+    return pa.RecordBatchReader.from_batches(schema, batches)
+
+
+def _known(frame: Any) -> "pa.Table":
+    import pyarrow as pa  # noqa: PLC0415 - slow to load
+
+    columns = [_number(one) if one.type == pa.float16() else within_digits(one) for one in frame.columns]
+    return pa.table(columns, frame.schema.names)

@@ -1,14 +1,15 @@
-"""Whether the bytes of a column lie as the name of its type promises: the engine believes the name."""
+"""Whether a column holds what its type promises: the engine believes the type, and never looks."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from decimal import Decimal
 from typing import Any
 
 from sfumato.engines.wordings import type_refused
+from sfumato.errors import column_absent
 
 # Names of Arrow's and the engine's own kinds; of the engine's, how many bytes a cell has.
 PROMISING = ("arrow.", "duckdb.")
-NAMED_BY_ARROW = ("arrow.uuid", "arrow.bool8", "arrow.json")
-OPAQUE, BYTES = "arrow.opaque", {"hugeint": 16, "uhugeint": 16, "time_tz": 8}
+BYTES = {"hugeint": 16, "uhugeint": 16, "time_tz": 8}
 EXTENSION = b"ARROW:extension:name"
 
 
@@ -18,8 +19,12 @@ def check_layouts(schema: Any, names: Sequence[str]) -> None:
     Claim: the engine reads every cell where it lies, and nothing beside the column.
     Needs: Arrow keeps a type that it knows by its name only where the bytes are those of that type.
     Proof: by the name of a type alone the engine decides how its bytes lie. Names of Arrow's and of its own are passed
-    where Arrow itself has made that type, of its own with as many bytes a cell as it takes; other names it ignores.
+    where Arrow itself has made that type, of its own with as many bytes a cell as it takes; other names it ignores. It
+    gives columns of no name, or of a name that is there, another one: a declared one is there before.
     """
+    for name in names:
+        if name not in schema.names:
+            raise column_absent(name, schema.names)
     for field in schema:
         if field.name in names:
             for kind, said in _kinds(field):
@@ -41,13 +46,42 @@ def _kinds(field: Any) -> Iterator[tuple[Any, str]]:
 
 
 def _lies_as_said(kind: Any) -> bool:
+    """By the class: anybody may give a type of their own any name."""
     import pyarrow as pa  # noqa: PLC0415 - slow to load
 
-    said = getattr(kind, "extension_name", "")
-    if said != OPAQUE:
-        return said in NAMED_BY_ARROW
-    return (
-        kind.vendor_name == "DuckDB"
-        and kind.type_name in BYTES
-        and kind.storage_type == pa.binary(BYTES[kind.type_name])
-    )
+    if isinstance(kind, pa.OpaqueType):
+        its_own = kind.vendor_name == "DuckDB" and kind.type_name in BYTES
+        return its_own and kind.storage_type == pa.binary(BYTES[kind.type_name])
+    return isinstance(kind, pa.UuidType | pa.Bool8Type | pa.JsonType)
+
+
+def within_digits(column: Any) -> Any:
+    """Decimals that their type has digits for; others, which Arrow makes where it is told not to look, are missing.
+
+    Claim: no cell is read in the place of another.
+    Proof: the engine takes a decimal into the integer that its digits need, where each of these fits; of one that does
+    not it would show what stood there before, a cell of another row.
+    """
+    import pyarrow as pa  # noqa: PLC0415 - slow to load
+    import pyarrow.compute  # noqa: PLC0415
+
+    pc: Any = pa.compute
+    kind = column.type
+    if pa.types.is_dictionary(kind) and pa.types.is_decimal(kind.value_type):
+        return within_digits(_in_chunks(column, lambda chunk: chunk.dictionary_decode(), kind.value_type))
+    if pa.types.is_run_end_encoded(kind) and pa.types.is_decimal(kind.value_type):
+        return within_digits(_in_chunks(column, pc.run_end_decode, kind.value_type))
+    if not pa.types.is_decimal(kind) or pa.types.is_decimal256(kind) or kind.scale < 0:  # these the engine refuses
+        return column
+    if not pa.types.is_decimal128(kind):
+        return within_digits(column.cast(pa.decimal128(kind.precision, kind.scale), safe=False))
+    least, most = (pa.scalar(Decimal((sign, (9,) * kind.precision, -kind.scale)), kind) for sign in (1, 0))
+    sound = pc.and_(pc.greater_equal(column, least), pc.less_equal(column, most))
+    return pc.if_else(sound, column, pa.scalar(None, kind))
+
+
+def _in_chunks(column: Any, decode: Callable[[Any], Any], kind: Any) -> Any:
+    import pyarrow as pa  # noqa: PLC0415 - slow to load
+
+    chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
+    return pa.chunked_array([decode(chunk) for chunk in chunks], kind)
