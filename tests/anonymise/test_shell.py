@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import numpy as np
@@ -166,11 +167,15 @@ def test_slow_work_shows_a_bar(monkeypatch: pytest.MonkeyPatch) -> None:
     from sfumato.cli import progress as bars
 
     started: list[Any] = []
-    monkeypatch.setattr(bars, "SLOW", 0.0)
+    appeared = Event()
     monkeypatch.setattr(bars.Console, "is_terminal", property(lambda self: True))
-    monkeypatch.setattr(bars.Progress, "start", lambda self: started.append(self))
+    monkeypatch.setattr(bars.Progress, "start", lambda self: (started.append(self), appeared.set()))
     with bars.progress("…") as report:
-        assert not started
+        report(0.5)
+    assert not started  # what is quick has none
+    monkeypatch.setattr(bars, "SLOW", 0.0)
+    with bars.progress("…") as report:
+        assert appeared.wait(20)
         report(0.5)
         report(0.7)
     assert len(started) == 1

@@ -196,8 +196,9 @@ def test_init_says_where_it_cannot_write(shell: Shell, tmp_path: Path) -> None:
 
 def test_ask_prints_a_table_with_errors_and_price(said, policy: Path) -> None:
     out = said("ask", policy, BY_SEX, "--spend", "0.5")
-    for part in ("sex", "n ±", "income ±", "│ f", "│ m", "± at 95 %.", "Protects one person (user_id"):
+    for part in ("sex", "n ±", "│ f", "│ m", "± at 95 %.", "Protects one person (user_id"):
         assert part in out
+    assert "income ±" in out or "income at 95 %" in out  # both ends, where noise makes a bar lopsided
     assert "Cost epsilon 0.5. Spent in all epsilon 0.5; left epsilon 2.5." in out
     again = said("ask", policy, BY_SEX, "--spend", "0.5")
     assert "Asked before on 20" in again

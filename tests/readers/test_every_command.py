@@ -73,7 +73,7 @@ def test_attack_and_compare(command: str, shell: Shell, path: Path, monkeypatch:
         taken.append(arguments[-1])
         raise TakenError
 
-    monkeypatch.setattr(attack, "demonstrate", take)
+    monkeypatch.setattr(attack, "staged", take)
     monkeypatch.setattr(compare, "compared", take)
     with pytest.raises(TakenError):
         shell(*(["attack", "linking"] if command == "attack" else ["compare"]), path)
