@@ -12,7 +12,7 @@ import pytest
 import sfumato as sf
 from sfumato.answers import columns as outputs
 from sfumato.answers import picture as pictures
-from sfumato.answers.answer import Answer, finish
+from sfumato.answers.answer import UNTOUCHED, Answer, finish
 from sfumato.answers.column_kinds import kind_of
 from sfumato.errors import MissingExtra, UsageError
 from sfumato.kernel.gate import Receipt, Release, release
@@ -20,6 +20,7 @@ from sfumato.kernel.mechanisms.additive import Additive, Law
 from sfumato.kernel.widths import deviation, error
 from sfumato.ledger.balance import Balance
 from sfumato.ledger.terms import Amount, Terms
+from sfumato.query.ordering import After
 from sfumato.query.rewrite import KeyColumn
 from sfumato.schema.table import Schema
 from tests.entropy import SeededEntropy
@@ -34,7 +35,7 @@ def law_of(walked: Walk, place: int) -> Law:
     return mechanism.law
 
 
-def answered(walked: Walk, values: list[tuple[int, ...]]) -> Answer:
+def answered(walked: Walk, values: list[tuple[int, ...]], after: After = UNTOUCHED) -> Answer:
     """The answer that these released integers make."""
     amount = Amount(0.5, 0.0)
     return finish(
@@ -46,6 +47,7 @@ def answered(walked: Walk, values: list[tuple[int, ...]]) -> Answer:
         balance=Balance(Terms(sf.Budget(3)), (Fraction(1, 2), Fraction(0)), Fraction(5, 2)),
         when="2026-11-15T00:00:00Z",
         cached=False,
+        after=after,
     )
 
 

@@ -178,9 +178,9 @@ def test_only_engines_ledger_and_tour_execute_sql() -> None:
     assert others - {"labs/build/executing.py"} == {"ledger/chain.py", "ledger/layout.py"}
 
 
-def test_the_analysts_text_is_parsed_in_thirteen_files() -> None:
+def test_the_analysts_text_is_parsed_in_fourteen_files() -> None:
     parts = ("", "_calls", "_dialect", "_expressions", "_foreign", "_formulas", "_functions", "_hints", "_instead")
-    parts += ("_parts", "_positions", "_refusals", "_sources")
+    parts += ("_parts", "_positions", "_refusals", "_rollup", "_sources")
     assert importers("sqlglot") == {f"query/sql{part}.py" for part in parts}
 
 

@@ -130,7 +130,7 @@ WHOLE = [
     ("SELECT COUNT(*) FROM people GROUP BY age > 3", "a condition as a value", "CASE WHEN age > 3 THEN 1 ELSE 0 END"),
     ("SELECT COUNT(*) FROM people GROUP BY COUNT(*)", "GROUP BY COUNT(*)", "Group by columns"),
     ("SELECT COUNT(*) FROM people GROUP BY 'sex'", "a text in quotes here", "double ones"),
-    ("SELECT COUNT(*) FROM people GROUP BY ROLLUP (sex)", "ROLLUP", "Ask one GROUP BY at a time"),
+    ("SELECT COUNT(*) FROM people GROUP BY CUBE (sex)", "CUBE", "Ask one GROUP BY at a time"),
     ("SELECT COUNT(*) FROM people GROUP BY sex WITH TOTALS", "WITH TOTALS", "Ask without GROUP BY"),
     ("SELECT COUNT(*) FROM people UNION SELECT COUNT(*) FROM people", "UNION", "Ask each part by itself"),
     ("SELECT COUNT(*) FROM people INTERSECT SELECT COUNT(*) FROM people", "INTERSECT", "AND in WHERE"),

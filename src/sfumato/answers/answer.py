@@ -1,7 +1,8 @@
 """From a release to an answer people can read: columns, error bars, what it cost. Post-processing only."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 from sfumato.answers.clipped import Clipped
 from sfumato.answers.column_kinds import FORMULA, kind_of
 from sfumato.answers.columns import CONFIDENCE, Intervals, Noises, interval_of, value_of
-from sfumato.answers.display import as_text, beside, ends
+from sfumato.answers.display import as_text, beside, ends, keys_of
 from sfumato.answers.formulas import Formulas
 from sfumato.answers.found_bounds import found_bounds
 from sfumato.answers.found_ends import found_ends
@@ -18,6 +19,7 @@ from sfumato.answers.offers import offer_notes
 from sfumato.answers.pages import as_fragment, as_page
 from sfumato.answers.picture import along, picture
 from sfumato.answers.repeat import Repeat
+from sfumato.answers.totals import in_order, notes_on_totals, with_totals
 from sfumato.answers.wordings import no_script
 from sfumato.errors import missing_extra, out_of_range
 from sfumato.kernel.certify import Certified
@@ -96,6 +98,7 @@ class Answer:
     _repeat: Repeat | None = field(repr=False)
     _clipped: Clipped | None = field(repr=False)
     _formulas: Formulas = field(repr=False)
+    _totals: Mapping[int, int] = field(repr=False)  # the rows that are totals, and of how many groups
 
     def __repr__(self) -> str:
         """The first rows and what they cost; all else is in `print(answer)` and its properties.
@@ -137,23 +140,31 @@ class Answer:
         `clipped`, see `notes`.
         """
         check_confidence(confidence)
+        measured = self.measured
+        found: dict[int, dict[str, Intervals]] = {}
+        for groups in sorted({1, *self._totals.values()}):
+            places = [place for place in range(len(self.rows)) if self._totals.get(place, 1) == groups]
+            found |= zip(places, self._bars(places, confidence, groups), strict=True)
+        return [
+            {name: None if row[name] is None else found[place][name] for name in measured}
+            for place, row in enumerate(self.rows)
+        ]
+
+    def _bars(self, places: Sequence[int], confidence: float, groups: int) -> list[dict[str, Intervals]]:
+        """Of these rows, in each of which so many groups are added up."""
         values, columns, mechanisms = self._numbers
-        noises, clipped = Noises(mechanisms, confidence), self._clipped
+        rows, noises = [values[place] for place in places], Noises(mechanisms, confidence, groups)
+        held = None if self._clipped is None else partial(self._clipped.interval, groups=groups)
 
         def bar(column: OutputColumn, row: tuple[Released, ...]) -> Intervals:
-            return interval_of(column, row, noises) if clipped is None else clipped.interval(column, row, confidence)
+            return interval_of(column, row, noises) if held is None else held(column, row, confidence)
 
-        shown, measured = set(self.columns), self.measured
+        shown = set(self.columns)
         own = [column for column in columns if not isinstance(column, KeyColumn) and column.name in shown]
-        held = None if clipped is None else clipped.interval
-        made = self._formulas.intervals(values, confidence, held)
-        found = [
-            {column.name: bar(column, row) for column in own} | computed
-            for row, computed in zip(values, made, strict=True)
-        ]
+        made = self._formulas.intervals(rows, confidence, held, groups)
         return [
-            {name: None if row[name] is None else bars[name] for name in measured}
-            for row, bars in zip(self.rows, found, strict=True)
+            {column.name: bar(column, row) for column in own} | computed
+            for row, computed in zip(rows, made, strict=True)
         ]
 
     def to_dict(self, confidence: float = CONFIDENCE) -> dict[str, Any]:
@@ -196,7 +207,12 @@ class Answer:
     def to_pandas(self, confidence: float | None = None) -> Any:
         """A pandas.DataFrame; with a `confidence` also the ends of error bars, n_low and n_high beside n."""
         columns, rows = self._table(confidence)
-        return _module("pandas", "to_pandas", "pandas").DataFrame(rows, columns=columns)
+        pandas = _module("pandas", "to_pandas", "pandas")
+        frame = pandas.DataFrame(rows, columns=columns)
+        for key in keys_of(self):
+            if any(row[key] is None for row in rows):  # of a total; whole numbers would become doubles, None NaN
+                frame[key] = pandas.Series([row[key] for row in rows], dtype=object)
+        return frame
 
     def to_polars(self, confidence: float | None = None) -> Any:
         """A polars.DataFrame; with a `confidence` also the ends of error bars, n_low and n_high beside n.
@@ -296,17 +312,19 @@ def finish(
 ) -> Answer:
     clipped = None if clipping is None else Clipped(certified, clipping)
     mechanisms = tuple(item.mechanism for item in certified.releases)
-    keys = _keys(certified, release)
-    order = sorted(range(len(keys)), key=lambda group: keys[group])
+    keys, numbers, added = with_totals(_keys(certified, release), release.values, after.rolled)
+    order = sorted(range(len(keys)), key=lambda group: in_order(keys[group]))
     rows = [
-        {column.name: value_of(column, keys[group], release.values[group], mechanisms) for column in columns}
+        {column.name: value_of(column, keys[group], numbers[group], mechanisms) for column in columns}
         for group in order
     ]
     kept = after.kept(rows)
     chosen = after.ordered(rows, kept)
-    totals = tuple(release.values[order[place]] for place in kept)
+    totals = tuple(numbers[order[place]] for place in kept)
     order, rows = [order[place] for place in chosen], [rows[place] for place in chosen]
-    values = tuple(release.values[group] for group in order)
+    values = tuple(numbers[group] for group in order)
+    added_up = {place: added[group] for place, group in enumerate(order) if group in added}
+    groups = [place for place in range(len(order)) if place not in added_up]
     names = tuple(column.name for column in columns) if after.shown is None else after.shown
     return Answer(
         question=question,
@@ -321,8 +339,10 @@ def finish(
         _notes=Notes(
             certified,
             columns,
-            notes(certified, columns, clipping),
-            None if clipped is None else clipped.notes(columns, rows, values),
+            (*notes(certified, columns, clipping), *notes_on_totals(certified, after.rolled)),
+            None
+            if clipped is None
+            else clipped.notes(columns, [rows[place] for place in groups], [values[place] for place in groups]),
             (*found_bounds(certified, columns, rows, values), *found_ends(certified, columns, rows, values)),
         ),
         _balance=balance,
@@ -330,6 +350,7 @@ def finish(
         _repeat=repeat,
         _clipped=clipped,
         _formulas=Formulas(after.computed, {column.name: column for column in columns}, mechanisms, totals),
+        _totals=added_up,
     )
 
 

@@ -56,6 +56,7 @@ class Builder:
     _table: str
     _where: tuple[Part, ...] = ()
     _keys: tuple[Part, ...] = ()
+    _rolled: bool = False
     _calls: tuple[str, ...] = ()
     _having: tuple[Part, ...] = ()
     _order: tuple[str, ...] = ()
@@ -71,9 +72,14 @@ class Builder:
         """A row for each value of these columns."""
         parts = tuple(read_part(key, "a column") for key in keys)
         for part, text in zip(parts, keys, strict=True):
-            if len(self._grouped(part).keys) != 1:
+            grouped = self._grouped(part)
+            if len(grouped.keys) != 1 or grouped.after.rolled:
                 raise part_refused("a column", text)
         return replace(self, _keys=(*self._keys, *parts))
+
+    def rollup(self) -> Self:
+        """Also rows of totals, as GROUP BY ROLLUP: over the last key, the last two, …, all of them; free."""
+        return replace(self, _rolled=True)
 
     def count(self, name: str | None = None) -> Self:
         """The number of rows."""
@@ -197,10 +203,11 @@ class Builder:
         if not self._calls:
             raise nothing_asked()
         keys = [part.text for part in self._keys]
+        grouping = ", ".join(keys)
         clauses = [
             f"SELECT {', '.join([*keys, *self._calls])} FROM {self._source}",
             f"WHERE {' AND '.join(part.text for part in self._where)}" if self._where else "",
-            f"GROUP BY {', '.join(keys)}" if keys else "",
+            f"GROUP BY {f'ROLLUP ({grouping})' if self._rolled else grouping}" if keys or self._rolled else "",
             f"HAVING {' AND '.join(part.text for part in self._having)}" if self._having else "",
             f"ORDER BY {', '.join(self._order)}" if self._order else "",
             self._limit,
@@ -209,8 +216,10 @@ class Builder:
         read = parse(text)
         asked = tuple(self._selected(call).selected[0] for call in self._calls)
         grouped = tuple(self._grouped(part).keys[0] for part in self._keys)
+        rolled = tuple(range(len(keys) - 1, -1, -1)) if self._rolled else ()
         shown = read.selected[: len(keys)], read.selected[len(keys) :]
-        if (read.table, read.where, read.keys, shown[1]) != (self._table, self._condition(), grouped, asked) or not all(
+        meant = self._table, self._condition(), grouped, rolled, asked
+        if (read.table, read.where, read.keys, read.after.rolled, shown[1]) != meant or not all(
             isinstance(item, SelectedKey) for item in shown[0]
         ):
             raise parts_differ()

@@ -15,7 +15,7 @@ from sfumato.errors import so_many
 from sfumato.kernel.certify import Certified
 from sfumato.kernel.mechanisms.additive import Additive
 from sfumato.kernel.mechanisms.protocol import Mechanism, Released
-from sfumato.kernel.widths import error
+from sfumato.kernel.widths import error, error_of_sum
 from sfumato.plan.nodes import CountRows, CountValues, Plan
 from sfumato.query.rewrite import Clamped, Clipping, CountColumn, KeyColumn, MeanColumn, OutputColumn, SumColumn
 
@@ -54,16 +54,21 @@ class Clipped:
         clamped = isinstance(column, SumColumn | MeanColumn) and self._of(column) is not None
         return clamped or (self.clipping.cut is not None and self.rows_alone and self._counts_rows(column))
 
-    def interval(self, column: OutputColumn, row: tuple[Released, ...], confidence: float) -> Intervals:
-        """An error bar that holds noise and clipping; what may fail is shared out between their counts."""
+    def interval(
+        self, column: OutputColumn, row: tuple[Released, ...], confidence: float, groups: int = 1
+    ) -> Intervals:
+        """An error bar that holds noise and clipping; what may fail is shared out between their counts.
+
+        groups: how many are added up in the row.
+        """
         clamped = self._of(column)
         cut = self.clipping.cut if self.rows_alone and self._counts_rows(column) else None
         sure = 1 - (1 - confidence) / (1 + (clamped is not None) + (cut is not None))
-        interval = interval_of(column, row, Noises(self.mechanisms, sure))
+        interval = interval_of(column, row, Noises(self.mechanisms, sure, groups))
         if not isinstance(interval, tuple):
             return interval
-        beyond = 0 if clamped is None else self._most(clamped.measure, row, sure)
-        missing = 0 if cut is None else self._most(cut, row, sure) * self.plan.capped.rows_per_group
+        beyond = 0 if clamped is None else self._most(clamped.measure, row, sure, groups)
+        missing = 0 if cut is None else self._most(cut, row, sure, groups) * self.plan.capped.rows_per_group
         match column:
             case CountColumn():
                 return interval[0], interval[1] + missing
@@ -72,7 +77,7 @@ class Clipped:
                 least, most = (float(missing * end) for end in (_down(clamped.lower), -_down(-clamped.upper)))
                 return interval[0] - width + least, interval[1] + width + most
             case MeanColumn(count=count) if clamped is not None:
-                surely = max(1, numbers(row)[count] - self._error(count, sure))
+                surely = max(1, numbers(row)[count] - self._error(count, sure, groups))
                 return _mean(interval, clamped, Fraction(beyond, surely), Fraction(missing, surely))
             case _:
                 return interval
@@ -138,15 +143,15 @@ class Clipped:
     def _of(self, column: OutputColumn) -> Clamped | None:
         return next((each for each in self.clipping.clamped if column.name in each.columns), None)
 
-    def _error(self, measure: int, sure: float) -> int:
+    def _error(self, measure: int, sure: float, groups: int) -> int:
         """One-sided: so far a count may be below the truth."""
         mechanism = self.mechanisms[measure]
         if not isinstance(mechanism, Additive):
             raise TypeError("clipping is counted with noise")
-        return error(mechanism.law, 2 * sure - 1) if sure > 0.5 else 0
+        return error_of_sum(mechanism.law, groups, 2 * sure - 1) if sure > 0.5 else 0
 
-    def _most(self, measure: int, row: tuple[Released, ...], sure: float) -> int:
-        return max(0, int(numbers(row)[measure]) + self._error(measure, sure))
+    def _most(self, measure: int, row: tuple[Released, ...], sure: float, groups: int) -> int:
+        return max(0, int(numbers(row)[measure]) + self._error(measure, sure, groups))
 
     def _shown(self, measure: int, row: tuple[Released, ...]) -> str:
         mechanism = self.mechanisms[measure]

@@ -12,7 +12,7 @@ from sfumato.answers.selecting import given_shown
 from sfumato.kernel.mechanisms.additive import Additive
 from sfumato.kernel.mechanisms.keys import KeySelection
 from sfumato.kernel.mechanisms.protocol import Mechanism, Released
-from sfumato.kernel.widths import deviation, error
+from sfumato.kernel.widths import deviation, error, error_of_sum
 from sfumato.plan.lattice import Lattice
 from sfumato.plan.nodes import Cross, Grid
 from sfumato.query.rewrite import (
@@ -48,11 +48,12 @@ class Noise:
 
 
 class Noises:
-    """The noise of every measure at one confidence, worked out once."""
+    """The noise of every measure at one confidence, worked out once; of so many groups that are added up."""
 
-    def __init__(self, mechanisms: tuple[Mechanism, ...], confidence: float) -> None:
+    def __init__(self, mechanisms: tuple[Mechanism, ...], confidence: float, groups: int = 1) -> None:
         self.mechanisms = mechanisms
         self.confidence = confidence
+        self.groups = groups
         self._known: dict[int, Noise] = {}
 
     def __getitem__(self, measure: int) -> Noise:
@@ -60,7 +61,10 @@ class Noises:
         if not isinstance(mechanism, Additive | KeySelection):
             raise TypeError("a choice has no noise of its own")
         if measure not in self._known:
-            self._known[measure] = Noise(error(mechanism.law, self.confidence), deviation(mechanism.law))
+            self._known[measure] = Noise(
+                error_of_sum(mechanism.law, self.groups, self.confidence),
+                sqrt(self.groups) * deviation(mechanism.law),
+            )
         return self._known[measure]
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from sfumato.answers.notes import price_in_words
 from sfumato.answers.rounding import NONE, PLAIN, Ends, beside_bars, heights, number
+from sfumato.answers.totals import word_of_total
 from sfumato.answers.whole_range import ALL_SHARES, says_nothing
 from sfumato.visible import visible
 
@@ -66,7 +67,7 @@ def readable(answer: "Answer", confidence: float) -> Rows:
         columns.insert(columns.index(column) + 1, name)
         cells[column], cells[name] = told, bars
     for key in keys_of(answer):
-        cells[key] = list(map(_key, cells[key]))
+        cells[key] = keys_as_read(cells[key])
     rows = zip(*([_drawn(cell) for cell in cells[name]] for name in columns), strict=True)
     return columns, [dict(zip(columns, row, strict=True)) for row in rows]
 
@@ -80,6 +81,12 @@ def _hidden(answer: "Answer", intervals: Sequence[Mapping[str, Any]]) -> dict[st
 def keys_of(answer: "Answer") -> list[str]:
     """The columns that name groups."""
     return [name for name in answer.columns if name not in answer.measured]
+
+
+def keys_as_read(keys: Sequence[Any]) -> list[Any]:
+    """A column of keys; where a total has all of them, a word says so."""
+    word = word_of_total(keys)
+    return [word if key is None else _key(key) for key in keys]
 
 
 def _key(value: Any) -> Any:

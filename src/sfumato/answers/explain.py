@@ -10,6 +10,7 @@ from sfumato.answers.formulas import expected_errors
 from sfumato.answers.notes import notes, price_in_words, protects
 from sfumato.answers.offers import cheaper
 from sfumato.answers.supposed import supposed_error
+from sfumato.answers.totals import notes_on_totals
 from sfumato.answers.wordings import if_so_many, supposing
 from sfumato.errors import so_many
 from sfumato.kernel.certify import Certified
@@ -190,7 +191,7 @@ def explain(
             ),
         ),
         expected_error={**errors, **guessed},
-        notes=notes(certified, columns, clipping),
+        notes=(*notes(certified, columns, clipping), *notes_on_totals(certified, after.rolled)),
         sql=sql,
         digest=certified.digest,
         keys="" if certified.selection is None else _discovered(certified.selection),

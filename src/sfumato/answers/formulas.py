@@ -41,12 +41,15 @@ class Formulas:
     totals: tuple[tuple[Released, ...], ...]
 
     def intervals(
-        self, rows: Sequence[tuple[Released, ...]], confidence: float, bar: Bar | None
+        self, rows: Sequence[tuple[Released, ...]], confidence: float, bar: Bar | None, groups: int = 1
     ) -> list[dict[str, Intervals]]:
-        """For every row the bar of every formula. `bar`: where bars of the parts hold more than noise."""
+        """For every row the bar of every formula. `bar`: where bars of the parts hold more than noise.
+
+        groups: how many are added up in each row.
+        """
         found: list[dict[str, Intervals]] = [{} for _ in rows]
         for column in self.computed:
-            for place, pair in enumerate(self._bars(column, rows, confidence, bar)):
+            for place, pair in enumerate(self._bars(column, rows, bar, Noises(self.mechanisms, confidence, groups))):
                 found[place][column.name] = pair
         return found
 
@@ -59,20 +62,20 @@ class Formulas:
         return half if half is not None and isfinite(half) else None
 
     def _bars(
-        self, column: Computed, rows: Sequence[tuple[Released, ...]], confidence: float, bar: Bar | None
+        self, column: Computed, rows: Sequence[tuple[Released, ...]], bar: Bar | None, noises: Noises
     ) -> list[Intervals]:
         parts = [self.columns[operand.column] for operand in column.operands]
         if any(operand.total and not self._plain(part) for operand, part in zip(column.operands, parts, strict=True)):
             return [None] * len(rows)  # of keys that were found: the total is of those that noise showed
         if bar is not None or not all(self._plain(part) for part in parts):
-            return [self._boxed(column, parts, row, confidence, bar) for row in rows]
+            return [self._boxed(column, parts, row, bar, noises) for row in rows]
         if not rows:
             return []
-        axes = Axes(Noises(self.mechanisms, confidence), parts, column.operands, self.totals)
+        axes = Axes(noises, parts, column.operands, self.totals)
         lows, highs = axes.range(column, rows)
         sure = axes.sure(rows)
         return [
-            _pair(low, high) if known else self._boxed(column, parts, row, confidence, bar)
+            _pair(low, high) if known else self._boxed(column, parts, row, bar, noises)
             for row, low, high, known in zip(rows, lows, highs, sure, strict=True)
         ]
 
@@ -87,14 +90,14 @@ class Formulas:
         column: Computed,
         parts: Sequence[OutputColumn],
         row: tuple[Released, ...],
-        confidence: float,
         bar: Bar | None,
+        given: Noises,
     ) -> Intervals:
         """All values in the box of the parts' own bars."""
         if len(parts) >= len(ALONG) or any(operand.total for operand in column.operands):
             return None
-        each = 1 - (1 - confidence) / len(parts)
-        noises = Noises(self.mechanisms, each)
+        each = 1 - (1 - given.confidence) / len(parts)
+        noises = Noises(self.mechanisms, each, given.groups)
         ends = [interval_of(part, row, noises) if bar is None else bar(part, row, each) for part in parts]
         known = [pair for pair in ends if isinstance(pair, tuple)]
         if len(known) < len(ends):

@@ -6,6 +6,7 @@ from datetime import date
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
+from sfumato.answers.display import keys_as_read
 from sfumato.answers.notes import named
 from sfumato.answers.rounding import heights, is_number
 from sfumato.answers.whole_range import says_nothing
@@ -32,7 +33,8 @@ DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 def is_drawable(answer: "Answer", column: str) -> bool:
     """Whether there is something in a row, and a number or a list wherever there is something."""
-    cells = [row[column] for row in answer.rows if row[column] not in NOTHING]
+    rows = [answer.rows[place] for place in _groups(answer)]
+    cells = [row[column] for row in rows if row[column] not in NOTHING]
     return bool(cells) and (all(_is_list(cell) for cell in cells) or all(is_number(cell) for cell in cells))
 
 
@@ -51,7 +53,8 @@ def picture(answer: "Answer", column: str | None, confidence: float) -> Any:
     rows = [answer.rows[place] for place in known_at]
     cells = [row[chosen] for row in rows]
     intervals: list[Any] = [bars_of[place][chosen] for place in known_at]
-    labels = [", ".join(str(row[key]) for key in keys) or chosen for row in rows]
+    told = zip(*(keys_as_read([row[key] for row in rows]) for key in keys), strict=True)
+    labels = [", ".join(map(str, parts)) for parts in told] or [chosen] * len(rows)
     if _is_list(cells[0]):
         pairs = [
             [_known(part, pair) for part, pair in zip(heights(cell), interval or [None] * len(cell), strict=True)]
@@ -61,7 +64,7 @@ def picture(answer: "Answer", column: str | None, confidence: float) -> Any:
         return draw(labels, cells, pairs, title=chosen, along=along(answer, chosen))
     known = [_known(cell, interval) for cell, interval in zip(cells, intervals, strict=True)]
     # A line of steps would run on over a key without a number.
-    if len(keys) == 1 and len(rows) == len(answer.rows) and _is_ordered([row[keys[0]] for row in rows]):
+    if len(keys) == 1 and len(rows) == len(_groups(answer)) and _is_ordered([row[keys[0]] for row in rows]):
         order = sorted(range(len(cells)), key=lambda place: rows[place][keys[0]])
         return steps(
             [rows[place][keys[0]] for place in order],
@@ -77,15 +80,21 @@ def picture(answer: "Answer", column: str | None, confidence: float) -> Any:
 
 def left_out(answer: "Answer", column: str, confidence: float) -> int:
     """Of how many groups the plot of a column shows nothing, though they have a number."""
-    there = sum(row[column] not in NOTHING for row in answer.rows)
+    there = sum(answer.rows[place][column] not in NOTHING for place in _groups(answer))
     return there - len(_drawn(answer, column, answer.interval(confidence)))
 
 
 def _drawn(answer: "Answer", name: str, bars_of: Sequence[Mapping[str, Any]]) -> list[int]:
     """Groups with a number; those whose bar says nothing would hide all others, unless there are no others."""
     column = column_of(answer, name)
-    known = [place for place, row in enumerate(answer.rows) if row[name] not in NOTHING]
+    known = [place for place in _groups(answer) if answer.rows[place][name] not in NOTHING]
     return [place for place in known if not says_nothing(column, bars_of[place][name])] or known
+
+
+def _groups(answer: "Answer") -> list[int]:
+    """Which rows are drawn: totals would dwarf what they add up, unless there is nothing else."""
+    places = range(len(answer.rows))
+    return [place for place in places if place not in answer._totals] or list(places)
 
 
 def _is_list(cell: Any) -> bool:

@@ -54,6 +54,17 @@ def error(law: Law, confidence: float) -> int:
             return _gaussian_error(deviation(law), confidence)
 
 
+def error_of_sum(law: Law, many: int, confidence: float) -> int:
+    """A k with P(|sum of so many noises| <= k) >= confidence, the smallest for Gaussian noise.
+
+    Sums of Laplace noise lie between it and Gaussian noise of the same deviation: the wider bar of both holds.
+    """
+    if many == 1:
+        return error(law, confidence)
+    gaussian = _gaussian_error(sqrt(many) * deviation(law), confidence)
+    return gaussian if isinstance(law, DiscreteGaussian) else max(gaussian, ceil(sqrt(many) * error(law, confidence)))
+
+
 def _gaussian_error(sigma: float, confidence: float) -> int:
     if sigma > SMALL_DEVIATION:
         return ceil(_two_sided_normal(confidence) * sigma)

@@ -13,7 +13,7 @@ from sfumato.query.bind_calls import bind_call
 from sfumato.query.bind_expressions import bind_condition, bind_value, first_column
 from sfumato.query.bind_keys import bind_key, is_made_text
 from sfumato.query.bind_sources import bind_source
-from sfumato.query.bound import Bins, BoundCall
+from sfumato.query.bound import Bins, BoundCall, Mean, Spread
 from sfumato.query.computing import Computed as Formula
 from sfumato.query.computing import Operand
 from sfumato.query.ordering import After
@@ -22,13 +22,18 @@ from sfumato.query.shrinking import shrunk
 from sfumato.query.wordings import (
     duplicate_output,
     name_of_a_column,
+    not_rolled_up,
     nothing_to_compute,
+    rolled_up_keys,
     select_without_group,
     too_many_keys,
     total_of_answers,
+    total_of_totals,
 )
 from sfumato.schema.columns import Int, Text
 from sfumato.schema.table import Schema
+
+ADDS_UP = CountRows | CountValues | Sum | Mean | Spread
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +86,8 @@ def bind(question: Question, root: Schema) -> BoundQuestion:
             case SelectedCall(name=name):
                 selected.append(BoundAggregate(name, bind_call(item, schema, groups)))
     after = _with_formulas(question, selected, schema, groups)
+    if after.rolled:
+        _check_rollup(question, selected, keys)
     if not any(isinstance(item, BoundAggregate) for item in selected) and not any(
         isinstance(key, OpenKey) for key in keys
     ):
@@ -93,6 +100,23 @@ def bind(question: Question, root: Schema) -> BoundQuestion:
     shown_as_text = {item.name: _shows_text(item, keys, wide) for item in selected if item.name not in lists}
     after.check(shown_as_text | {column.name: False for column in after.computed}, lists)
     return BoundQuestion(where, keys, tuple(selected), after, table=table)
+
+
+def _check_rollup(
+    question: Question, selected: Iterable[BoundKey | BoundAggregate], keys: tuple[Key | OpenKey, ...]
+) -> None:
+    """A total is the sum of noisy groups: all of them have to be there, and their numbers have to add up."""
+    for typed, key in zip(question.keys, keys, strict=True):
+        if isinstance(key, OpenKey):
+            raise about(rolled_up_keys(first_column(key.expression)), typed)
+    other = {item.name for item in selected if isinstance(item, BoundAggregate) and not isinstance(item.call, ADDS_UP)}
+    for column in question.selected:
+        if isinstance(column, SelectedFormula) and any(part.total for part in column.parts):
+            raise about(total_of_totals(column.text), column)
+        if column.name in other:
+            raise about(not_rolled_up(column.name), column)
+    for name in other:  # in a formula, and nowhere else
+        raise not_rolled_up(name)
 
 
 def _with_made_texts(

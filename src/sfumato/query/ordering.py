@@ -1,4 +1,4 @@
-"""What happens to noisy rows before they are shown: HAVING, ORDER BY, LIMIT. It sees noise only and costs nothing."""
+"""What happens to noisy rows before they are shown: ROLLUP, HAVING, ORDER BY, LIMIT. It sees noise, and is free."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -52,6 +52,7 @@ class After:
     """Columns in `having` and `order` are columns of the answer.
 
     `computed` are columns made of others, and `shown` says which are in the answer, in which order; None: all of them.
+    `rolled`: how many keys the rows of totals keep, the first ones, a number for each level of them.
     """
 
     having: Condition | None = None
@@ -60,6 +61,7 @@ class After:
     offset: int = 0
     computed: tuple[Computed, ...] = ()
     shown: tuple[str, ...] | None = None
+    rolled: tuple[int, ...] = ()
 
     def check(self, texts: Mapping[str, bool], lists: Collection[str] = ()) -> None:
         """Refuse what cannot be compared, before anything is paid. `texts`: which columns are texts."""

@@ -37,6 +37,7 @@ from sfumato.query.sql_formulas import is_formula, read_formula
 from sfumato.query.sql_hints import is_aggregate, shown
 from sfumato.query.sql_positions import located, reading
 from sfumato.query.sql_refusals import refuse_by_kind
+from sfumato.query.sql_rollup import keys_written
 from sfumato.query.sql_sources import read_from, read_with
 from sfumato.query.wordings import (
     calls_too_deep,
@@ -130,9 +131,10 @@ def _question(select: exp.Select) -> Question:
     group = select.args.get("group")
     selected = tuple(_selected(node, alias) for node in select.expressions)
     keys: tuple[Expression, ...] = ()
+    kept: int | None = None
     if group is not None:
-        only(group, "expressions", "all")
-        keys = tuple(_grouped_by(node, selected, alias) for node in group.expressions)
+        nodes, kept = keys_written(group)
+        keys = tuple(_grouped_by(node, selected, alias) for node in nodes)
         if group.args.get("all"):
             keys = tuple(item.expression for item in selected if isinstance(item, SelectedKey))
         elif not keys:
@@ -140,7 +142,8 @@ def _question(select: exp.Select) -> Question:
     values = [value for item in selected for value in _written_in(item)]
     condition = None if where is None else read_condition(where.this, alias, 0)
     _check_size(*keys, *values, condition, *expressions_in(table))
-    after = _after(select, selected, alias)
+    rolled = () if kept is None else tuple(range(len(keys) - 1, kept - 1, -1))
+    after = _after(select, selected, alias, rolled)
     _check_size(after.having)
     return Question(table=table, selected=selected, where=condition, keys=keys, after=after)
 
@@ -180,8 +183,8 @@ def _at(place: str, selected: tuple[Selected, ...], clause: str) -> Selected:
     return selected[int(place) - 1]
 
 
-def _after(select: exp.Select, selected: tuple[Selected, ...], alias: str) -> After:
-    """HAVING, ORDER BY, LIMIT and OFFSET, in terms of the columns of the answer."""
+def _after(select: exp.Select, selected: tuple[Selected, ...], alias: str, rolled: tuple[int, ...]) -> After:
+    """ROLLUP, HAVING, ORDER BY, LIMIT and OFFSET, in terms of the columns of the answer."""
     having, order, limit, offset = (select.args.get(part) for part in ("having", "order", "limit", "offset"))
     condition = None
     if having is not None:
@@ -192,7 +195,7 @@ def _after(select: exp.Select, selected: tuple[Selected, ...], alias: str) -> Af
         only(node, "this", "desc", "nulls_first")
         by = _ordered_by(node.this, selected, alias)
         orders.append(Order(by, bool(node.args.get("desc")), bool(node.args.get("nulls_first"))))
-    return After(condition, tuple(orders), _whole(limit), _whole(offset) or 0)
+    return After(condition, tuple(orders), _whole(limit), _whole(offset) or 0, rolled=rolled)
 
 
 def _by_name(node: exp.Expr, selected: tuple[Selected, ...], alias: str, *, by_alias: bool = False) -> exp.Expr:

@@ -4,6 +4,7 @@ from sqlglot import exp
 
 from sfumato.query.about import about
 from sfumato.query.sql_formulas import is_total
+from sfumato.query.sql_rollup import is_of_answer
 from sfumato.query.wordings import refused_because
 
 TWICE = "a person's rows would count in several parts"
@@ -19,7 +20,7 @@ REASONS: dict[type[exp.Expr], tuple[str, str, str]] = {
     exp.Union: ("UNION", TWICE, "Ask each part by itself, or both with OR in WHERE."),
     exp.Intersect: ("INTERSECT", TWICE, "Ask with both conditions: AND in WHERE."),
     exp.Except: ("EXCEPT", TWICE, "Ask with the second condition turned round: AND NOT in WHERE."),
-    exp.Rollup: ("ROLLUP", OVERLAP, ASK_EACH),
+    exp.Rollup: ("ROLLUP in a sub-query", OVERLAP, "Write it in the question itself, whose answer is added up."),
     exp.Cube: ("CUBE", OVERLAP, ASK_EACH),
     exp.GroupingSets: ("GROUPING SETS", OVERLAP, ASK_EACH),
     exp.Unnest: ("UNNEST", "it multiplies rows", "Keep the list as a table of its own with the same unit id."),
@@ -38,7 +39,7 @@ def refuse_by_kind(statement: exp.Expr) -> None:
     """Refuse what stands in the table, and sub-queries anywhere but after FROM, JOIN and WITH."""
     for node in statement.walk():
         for kind, (name, reason, nearest) in REASONS.items():
-            if isinstance(node, kind) and not is_total(node):
+            if isinstance(node, kind) and not (is_total(node) or is_of_answer(node, statement)):
                 raise about(refused_because(name, reason, nearest), node)
         if isinstance(node, exp.Select) and node.parent is not None and not _is_table(node):
             raise about(refused_because("a sub-query here", IN_BRACKETS, JOIN_INSTEAD), node)

@@ -176,6 +176,30 @@ def total_of_answers(text: str) -> Refused:
     )
 
 
+def rolled_up_keys(column: str) -> Refused:
+    return refused_because(
+        f"ROLLUP with {column}",
+        "its values are found with noise, and a sum over those that are shown is no total",
+        "Declare them as a category, or ask each level by itself: ask_all takes several questions for one price.",
+    )
+
+
+def not_rolled_up(name: str) -> Refused:
+    return refused_because(
+        f"{name} with ROLLUP",
+        "only counts, sums, averages and variances with declared bounds follow from noisy groups that are added up",
+        "Ask each level by itself: ask_all takes several questions for one price.",
+    )
+
+
+def total_of_totals(text: str) -> Refused:
+    return refused_because(
+        f"{text} with ROLLUP",
+        "it would add totals to what they are totals of",
+        "Leave ROLLUP out, or divide by the row of totals yourself.",
+    )
+
+
 def total_before_having(name: str) -> Refused:
     return refused_because(
         f"HAVING with {name}",
