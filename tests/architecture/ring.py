@@ -12,6 +12,7 @@ from typing import Literal, get_args
 Part = Literal["spine", "book", "language", "tables", "mechanism"]
 PARTS: tuple[Part, ...] = get_args(Part)
 LONGEST_MECHANISM = 20
+LINES_A_MINUTE, LINES_OF_THE_LANGUAGE_A_MINUTE = 30, 15
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,18 +44,18 @@ PROMISED: Mapping[Part, Promise] = MappingProxyType(
     {
         "spine": Promise("The spine", "an hour", 60, "nothing leaves unpaid, or with less noise than was certified"),
         "book": Promise(
-            "The book of the ledger", "three quarters of an hour", 45, "no file makes the ledger forget what was spent"
+            "The book of the ledger", "fifty minutes", 50, "no file makes the ledger forget what was spent"
         ),
         "language": Promise(
             "The counting language",
-            "two hours and twenty minutes",
-            140,
+            "three hours",
+            180,
             "one unit moves the integers of a plan by at most what was certified, and no row can make a question fail",
         ),
         "tables": Promise(
             "Declarations and tables",
-            "an hour and five minutes",
-            65,
+            "an hour and twenty minutes",
+            80,
             "who is protected is who was declared, and what a cell says depends on that cell alone",
         ),
         "mechanism": Promise(
@@ -92,7 +93,7 @@ RING = (
     Trusted(
         "kernel/mechanisms/protocol.py",
         "spine",
-        2,
+        3,
         "Does every mechanism hold what its price follows from? What fits, and what is too much?",
     ),
     Trusted(
@@ -104,14 +105,14 @@ RING = (
     Trusted(
         "kernel/samplers.py",
         "spine",
-        7,
+        6,
         "Where does a double decide, and by what margin may it? Does the time depend on the draw? (The specification "
         "is `audit/exact.py`, the proof `certified-inversion.md`.)",
     ),
-    Trusted("kernel/borders.py", "spine", 4, "What happens inside the margin? Do both ends of U's interval agree?"),
-    Trusted("kernel/entropy.py", "spine", 2, "Is there any source of randomness but OpenSSL's? Is every draw uniform?"),
-    Trusted("kernel/cost.py", "spine", 4, "Which way is each rounding? (The proof: `zcdp-conversion.md`.)"),
-    Trusted("ledger/terms.py", "spine", 4, "Which half of δ is converted, and which is kept for keys?"),
+    Trusted("kernel/borders.py", "spine", 3, "What happens inside the margin? Do both ends of U's interval agree?"),
+    Trusted("kernel/entropy.py", "spine", 1, "Is there any source of randomness but OpenSSL's? Is every draw uniform?"),
+    Trusted("kernel/cost.py", "spine", 3, "Which way is each rounding? (The proof: `zcdp-conversion.md`.)"),
+    Trusted("ledger/terms.py", "spine", 3, "Which half of δ is converted, and which is kept for keys?"),
     Trusted(
         "ledger/ledger.py",
         "spine",
@@ -122,7 +123,7 @@ RING = (
     Trusted(
         "ledger/bought.py",
         "spine",
-        2,
+        3,
         "Can somebody without the key have an answer shown, or one drawn again? Whose draws is anybody told of?",
     ),
     Trusted(
@@ -131,8 +132,8 @@ RING = (
         2,
         "Does `amount > left` refuse a charge, of the table and of the analyst?",
     ),
-    Trusted("ledger/chain.py", "spine", 5, "Is an entry on disk, and read back, before its receipt exists?"),
-    Trusted("engines/ticks.py", "spine", 1, "Do answers and failures leave at ticks alone?"),
+    Trusted("ledger/chain.py", "spine", 7, "Is an entry on disk, and read back, before its receipt exists?"),
+    Trusted("engines/ticks.py", "spine", 2, "Do answers and failures leave at ticks alone?"),
     # ---- what the ledger believes of its file
     Trusted(
         "ledger/book.py",
@@ -153,16 +154,16 @@ RING = (
     Trusted(
         "ledger/reader.py", "book", 2, "May anything vanish that was read once? Is half an entry ever in the book?"
     ),
-    Trusted("ledger/entry.py", "book", 1, "Does the hash cover every field, and the hash before?"),
+    Trusted("ledger/entry.py", "book", 2, "Does the hash cover every field, and the hash before?"),
     Trusted("ledger/layout.py", "book", 3, "Is everything that SQLite would execute of a file known to the letter?"),
-    Trusted("ledger/anchor.py", "book", 2, "What does a copy of yesterday's file get? What do two copies get?"),
+    Trusted("ledger/anchor.py", "book", 4, "What does a copy of yesterday's file get? What do two copies get?"),
     Trusted("ledger/alone.py", "book", 1, "Is the lock given up wherever an interruption comes?"),
     Trusted("ledger/totals.py", "book", 1, "Is a total that is rounded rounded up?"),
     Trusted("ledger/verifying.py", "book", 1, "Does verifying refuse what charging would have refused?"),
     Trusted(
         "ledger/payment.py",
         "book",
-        3,
+        5,
         "Does a charge that is found have to be for this question, all of its cost, and this unit?",
     ),
     Trusted("ledger/starting.py", "book", 3, "Can anything lie beside a ledger that SQLite would obey?"),
@@ -186,20 +187,20 @@ RING = (
     Trusted("ledger/typed.py", "book", 1, "Is what an entry says of the kind a ledger writes?"),
     Trusted("ledger/disk.py", "book", 1, "Is what was written on the disk before anybody builds on it?"),
     # ---- what a plan can say, and the SQL that is written for it
-    Trusted("plan/nodes.py", "language", 7, "What can a plan say at all? Is all of a plan in its digest?"),
+    Trusted("plan/nodes.py", "language", 14, "What can a plan say at all? Is all of a plan in its digest?"),
     Trusted(
-        "plan/writing.py", "language", 1, "Are plans that differ written otherwise, also where Python calls them equal?"
+        "plan/writing.py", "language", 3, "Are plans that differ written otherwise, also where Python calls them equal?"
     ),
-    Trusted("plan/once.py", "language", 1, "Is what was found of one object ever taken for what is found of another?"),
+    Trusted("plan/once.py", "language", 2, "Is what was found of one object ever taken for what is found of another?"),
     Trusted(
-        "plan/expressions.py", "language", 8, "Does every expression show all it is made of? Is every pattern short?"
+        "plan/expressions.py", "language", 16, "Does every expression show all it is made of? Is every pattern short?"
     ),
-    Trusted("plan/functions.py", "language", 4, "Is every function total, and are its constants bounded?"),
-    Trusted("plan/totality.py", "language", 8, "Does every node take what its SQL needs? How long can a text become?"),
-    Trusted("plan/work.py", "language", 8, "Is every copy in the SQL counted, and every character that one row pays?"),
-    Trusted("plan/kinds.py", "language", 3, "Is what an engine takes for a number one?"),
+    Trusted("plan/functions.py", "language", 8, "Is every function total, and are its constants bounded?"),
+    Trusted("plan/totality.py", "language", 11, "Does every node take what its SQL needs? How long can a text become?"),
+    Trusted("plan/work.py", "language", 16, "Is every copy in the SQL counted, and every character that one row pays?"),
+    Trusted("plan/kinds.py", "language", 4, "Is what an engine takes for a number one?"),
     Trusted("plan/lattice.py", "language", 3, "Are lattice bounds rounded outward and below 2³¹?"),
-    Trusted("plan/sources.py", "language", 13, "Does every source keep the person? When is a row a person?"),
+    Trusted("plan/sources.py", "language", 14, "Does every source keep the person? When is a row a person?"),
     Trusted("plan/caps.py", "language", 2, "Is L2² the largest that so many rows in so many groups can make?"),
     Trusted(
         "kernel/ceilings.py",
@@ -207,7 +208,7 @@ RING = (
         4,
         "Does every part of a source keep to what the owner allows of its tables? How many rows may a join make?",
     ),
-    Trusted("plan/counting.py", "language", 5, "Do all countings of a plan have its rows, caps and salt?"),
+    Trusted("plan/counting.py", "language", 7, "Do all countings of a plan have its rows, caps and salt?"),
     Trusted(
         "engines/sql/counting.py",
         "language",
@@ -224,7 +225,7 @@ RING = (
     Trusted(
         "engines/sql/phrases.py",
         "language",
-        4,
+        5,
         "Can a function fail outside of what it is made for? Can a text be SQL?",
     ),
     Trusted(
@@ -236,7 +237,7 @@ RING = (
     Trusted(
         "engines/duckdb/dialect.py",
         "language",
-        6,
+        8,
         "Is every leaf total, and does a person's choice depend on that person's values alone?",
     ),
     Trusted(
@@ -274,16 +275,16 @@ RING = (
         "Is each cell read by itself, whatever type its column has? Can one fail?",
     ),
     Trusted(
-        "engines/duckdb/cells.py", "tables", 4, "Does a text depend on its cell alone? Do equal numbers have one text?"
+        "engines/duckdb/cells.py", "tables", 5, "Does a text depend on its cell alone? Do equal numbers have one text?"
     ),
-    Trusted("engines/duckdb/frames.py", "tables", 3, "Does any cell decide the type of its column?"),
+    Trusted("engines/duckdb/frames.py", "tables", 8, "Does any cell decide the type of its column?"),
     Trusted(
-        "engines/duckdb/layouts.py", "tables", 1, "Does the engine read a column where its cells lie, and only there?"
+        "engines/duckdb/layouts.py", "tables", 2, "Does the engine read a column where its cells lie, and only there?"
     ),
     Trusted(
         "engines/duckdb/further_tables.py", "tables", 2, "Is a key of a lookup there once? Are ids of all tables alike?"
     ),
-    Trusted("engines/duckdb/sources.py", "tables", 4, "Can one row change how another row of a file is read?"),
+    Trusted("engines/duckdb/sources.py", "tables", 5, "Can one row change how another row of a file is read?"),
     Trusted(
         "engines/duckdb/in_place.py",
         "tables",
@@ -291,14 +292,14 @@ RING = (
         "Can a file hold rows of several people in one, or fail on single rows?",
     ),
     Trusted(
-        "engines/duckdb/files.py", "tables", 2, "Can a row be read twice? Does the first line alone decide on columns?"
+        "engines/duckdb/files.py", "tables", 5, "Can a row be read twice? Does the first line alone decide on columns?"
     ),
-    Trusted("engines/duckdb/sqlite.py", "tables", 1, "Is each cell read by itself, and a view refused?"),
-    Trusted("engines/duckdb/tables.py", "tables", 1, "Does a failure say anything in the engine's words?"),
+    Trusted("engines/duckdb/sqlite.py", "tables", 2, "Is each cell read by itself, and a view refused?"),
+    Trusted("engines/duckdb/tables.py", "tables", 2, "Does a failure say anything in the engine's words?"),
     Trusted(
         "engines/duckdb/engine.py",
         "tables",
-        4,
+        6,
         "Can the engine reach a file, or decide by its statistics? How does it fail?",
     ),
     # ---- mechanisms besides noise

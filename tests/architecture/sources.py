@@ -1,9 +1,11 @@
 """The package's own source, parsed: who imports what, who calls what."""
 
 import ast
+import tokenize
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
+from io import StringIO
 from pathlib import Path
 
 import sfumato
@@ -74,6 +76,32 @@ def called(nodes: Iterable[ast.AST]) -> Iterator[str]:
                 yield function.attr
             elif isinstance(function, ast.Name):
                 yield function.id
+
+
+NO_CODE = frozenset({"COMMENT", "NL", "NEWLINE", "INDENT", "DEDENT", "ENDMARKER"})
+
+
+def code_lines(text: str) -> int:
+    """How many lines there are to read, without imports, docstrings, comments and blank lines."""
+    found: set[int] = set()
+    for token in tokenize.generate_tokens(StringIO(text).readline):
+        if tokenize.tok_name[token.type] not in NO_CODE:
+            found |= set(range(token.start[0], token.end[0] + 1))
+    for node in walked(text):
+        match node:
+            case ast.Import() | ast.ImportFrom():
+                found -= _lines_of(node)
+            case (
+                ast.Module(body=[ast.Expr(value=ast.Constant(value=str())) as said, *_])
+                | ast.ClassDef(body=[ast.Expr(value=ast.Constant(value=str())) as said, *_])
+                | ast.FunctionDef(body=[ast.Expr(value=ast.Constant(value=str())) as said, *_])
+            ):
+                found -= _lines_of(said)
+    return len(found)
+
+
+def _lines_of(node: ast.stmt) -> set[int]:
+    return set(range(node.lineno, (node.end_lineno or node.lineno) + 1))
 
 
 # What students read and write: cells with placeholders, checks and wrong answers. labs/source.py alone loads it.

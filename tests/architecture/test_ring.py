@@ -12,6 +12,8 @@ from tests.architecture.ring import (
     COVERED_BESIDES,
     FILES,
     FOLDERS,
+    LINES_A_MINUTE,
+    LINES_OF_THE_LANGUAGE_A_MINUTE,
     LONGEST_MECHANISM,
     NOT_TRUSTED,
     PARTS,
@@ -21,7 +23,7 @@ from tests.architecture.ring import (
     Trusted,
     of_part,
 )
-from tests.architecture.sources import PACKAGE, ROOT, sources
+from tests.architecture.sources import PACKAGE, ROOT, code_lines, sources
 from tests.mutants.planted import PLANTED
 
 RUN = "Run: python -m docs.generate"
@@ -71,12 +73,52 @@ def test_minutes_add_up_to_what_is_promised(part: Part) -> None:
         assert sum(minutes) == PROMISED[part].minutes
 
 
+@pytest.mark.parametrize("part", PARTS)
+def test_minutes_are_enough_for_the_lines_of_every_file_and_of_the_part(part: Part) -> None:
+    """At the rates that the page of the auditor states."""
+    a_minute = LINES_OF_THE_LANGUAGE_A_MINUTE if part == "language" else LINES_A_MINUTE
+    lines = {trusted.file: code_lines(text(f"src/sfumato/{trusted.file}")) for trusted in of_part(part)}
+    assert [f"{one.file}: {lines[one.file]}" for one in of_part(part) if lines[one.file] > one.minutes * a_minute] == []
+    if part != "mechanism":
+        assert sum(lines.values()) <= PROMISED[part].minutes * a_minute
+
+
+def test_the_page_states_the_rates_that_minutes_are_measured_by() -> None:
+    stated = "enough for thirty lines of code a minute, and half as many in the language"
+    assert stated in " ".join(text("docs/explanation/audit-in-an-hour.md").split())
+    assert (LINES_A_MINUTE, LINES_OF_THE_LANGUAGE_A_MINUTE) == (30, 15)
+
+
+def test_lines_to_read_are_code() -> None:
+    written = '''"""What it is,
+in two lines."""
+
+from a import (
+    b,
+)
+
+# why
+ROWS = {
+    "a": 1,  # one
+}
+
+
+def many() -> int:
+    """How many."""
+    import c
+    return (
+        b + c
+    )
+'''
+    assert code_lines(written) == 7
+
+
 def test_a_part_promises_in_words_what_it_promises_in_minutes() -> None:
     words = {
-        "three quarters of an hour": 45,
+        "fifty minutes": 50,
         "an hour": 60,
-        "an hour and five minutes": 65,
-        "two hours and twenty minutes": 140,
+        "an hour and twenty minutes": 80,
+        "three hours": 180,
         "twenty minutes": 20,
         "twenty minutes each at most": 20,
     }

@@ -20,6 +20,8 @@ from sfumato.engines.sql.counting import emit
 from sfumato.engines.sql.dialect import Dialect
 from sfumato.engines.wordings import engine_failed
 from sfumato.errors import EngineFailed
+from sfumato.plan.caps import Caps
+from sfumato.plan.counting import WHOLE_WEIGHT
 from sfumato.plan.nodes import Plan
 from sfumato.schema.columns import Float, Int
 from sfumato.schema.table import Schema
@@ -28,11 +30,12 @@ from tests.contract import hostile_rows, leaves
 from tests.contract.everything import TABLE, plans_about_everything
 from tests.contract.random_tables import UNIT_ID, rows_of_one
 from tests.emitter import arrange, numbers_of
-from tests.engines import test_parts
+from tests.engines import test_caps, test_cut, test_parts, test_weights
 from tests.reference import Integers, evaluate
 
 Change = Callable[[pa.Table], None]
 STATE = Schema("people", Row(), {"n": Int(0, 9)})
+SMALL_CAPS = (Caps(3, 2, 1), Caps(3, 2, 2))  # where groups alone decide, and where all rows of a person do
 STATE_BEFORE, STATE_AFTER = pa.table({"n": [1, 2, 3]}), pa.table({"n": [1, 2, 3, 4]})
 
 
@@ -150,6 +153,23 @@ def groups_kept_alone(
         engine.close()
         kept[person] = [group for group, row in enumerate(found) if row[0]]
     return kept
+
+
+# ---- how much of one person counts
+
+
+def beyond_caps(candidate: Candidate, dialect: Dialect | None = None) -> Iterator[str]:
+    """Kinds of counting in which the worst of all small people is not the certified one."""
+    write, load = emitter(dialect or candidate.dialect), candidate.load
+    for caps in SMALL_CAPS:
+        worst = test_caps.worst(test_caps.moved(caps, write, load))
+        yield from (f"{caps}: {name}" for name, claim in test_caps.claims(caps).items() if worst[name] != claim)
+        if test_cut.most_cut(test_cut.counted(caps, write, load)) != caps.groups:
+            yield f"{caps}: people of whom something is cut"
+    for crowd in test_weights.CROWDS:
+        weighed = test_weights.moved(test_weights.planned(2), crowd, test_weights.everybody(3), write, load)
+        if max(sum(change**2 for change in changes) for changes in weighed) != WHOLE_WEIGHT**2:
+            yield f"weights in a crowd of {len(crowd)}"
 
 
 # ---- failures

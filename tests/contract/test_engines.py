@@ -15,18 +15,29 @@ from sfumato.engines.duckdb.dialect import DUCKDB
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.protocol import Engine, Query
 from sfumato.errors import EngineFailed
+from sfumato.plan.caps import Caps
 from sfumato.plan.expressions import Column
 from sfumato.plan.lattice import Lattice
 from sfumato.plan.nodes import CentredSum, CountRows, CountValues, Key, Measure, Plan, Sum
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person, Row
 from tests.contract import check_engine
-from tests.contract.check_engine import STATE, STATE_AFTER, STATE_BEFORE, Candidate, Change, changed, integers
+from tests.contract.check_engine import (
+    SMALL_CAPS,
+    STATE,
+    STATE_AFTER,
+    STATE_BEFORE,
+    Candidate,
+    Change,
+    changed,
+    integers,
+)
 from tests.contract.engines import ENGINES, DuckDB, DuckDBInPlace
 from tests.contract.everything import AGGREGATES
 from tests.contract.random_plans import KEYS, REPEATABLE, groups_of_each_person, plans, schema_for
 from tests.contract.random_tables import COLUMNS, UNIT_ID, crowded_tables, frame_of, rows_of, tables
 from tests.contract.wrong_leaves import wrong
+from tests.engines import test_caps, test_cut, test_weights
 from tests.engines.brute_force import Shape, twin, worst_of_every_table
 from tests.marks import one_in
 from tests.reference import evaluate
@@ -190,6 +201,39 @@ def test_no_unit_moves_an_answer_further_than_certified(candidate: Candidate, sh
 def test_a_twin_that_moves_further_is_flagged() -> None:
     unbounded = twin(("SELECT {columns}, {most} AS most", "SELECT {columns}, CAST(1000000000 AS BIGINT) AS most"))
     assert worst_of_every_table(SHAPES[1], unbounded, FIRST.load).breaches(SHAPES[1])
+
+
+@AND_LATER
+def test_no_person_counts_for_more_than_the_caps_in_any_kind_of_counting(candidate: Candidate) -> None:
+    assert list(check_engine.beyond_caps(candidate)) == []
+
+
+@AND_LATER
+@pytest.mark.parametrize("caps", SMALL_CAPS, ids=str)
+def test_what_counts_of_a_person_is_decided_once_for_all_kinds_of_counting(candidate: Candidate, caps: Caps) -> None:
+    write = check_engine.emitter(candidate.dialect)
+    test_caps.assert_decided_once(caps, test_caps.moved(caps, write, candidate.load))
+    test_cut.assert_cut_once(caps, test_cut.counted(caps, write, candidate.load))
+
+
+@AND_LATER
+def test_the_weights_of_a_person_are_those_of_how_many_keys_they_hold(candidate: Candidate) -> None:
+    people, write = test_weights.everybody(3), check_engine.emitter(candidate.dialect)
+    moves = test_weights.moved(test_weights.planned(2), test_weights.CROWDS[2], people, write, candidate.load)
+    test_weights.assert_no_longer_than_one_whole(2, people, moves)
+
+
+@pytest.mark.parametrize(
+    ("leaf", "kinds"),
+    [
+        ({"quotient": lambda number, divisor: f"CAST(ceil({number} / {divisor}) AS BIGINT)"}, {"rows", "cells"}),
+        ({"edge": lambda edges, place: str(edges[0])}, {"weights"}),
+    ],
+    ids=["quotients rounded up", "the first edge everywhere"],
+)
+def test_a_leaf_that_lets_somebody_count_for_more_is_told_apart(leaf: dict[str, Any], kinds: set[str]) -> None:
+    found = " ".join(check_engine.beyond_caps(FIRST, changed(FIRST.dialect, **leaf)))
+    assert all(kind in found for kind in kinds)
 
 
 # ---- failures

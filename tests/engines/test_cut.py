@@ -10,7 +10,7 @@ from itertools import product
 import pyarrow as pa
 import pytest
 
-from sfumato.engines.arrange import gather
+from sfumato.engines.arrange import look
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.errors import Refused
 from sfumato.kernel.certify import certify
@@ -24,7 +24,7 @@ from sfumato.schema.columns import Category, Int, Text
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person, Row, UpTo
 from tests.emitter import Emit, emit
-from tests.engines.brute_force import twin
+from tests.engines.brute_force import Load, twin
 
 LETTERS = ("a", "b", "c", "d")
 MOST = 3
@@ -47,7 +47,10 @@ def schema_for(many: int) -> Schema:
     return Schema("t", Person("who", 9, 9), {"letter": Category(LETTERS), "copy": Int(0, max(1, many - 1))})
 
 
-def counted(caps: Caps, write: Emit = emit) -> list[list[tuple[int, int]]]:
+Counts = list[list[tuple[int, int]]]
+
+
+def counted(caps: Caps, write: Emit = emit, load: Load = DuckDBEngine) -> Counts:
     """For each person and group: how many rows count, and whether the person counts as one of whom something is cut."""
     everybody = people()
     schema = schema_for(len(everybody))
@@ -60,10 +63,9 @@ def counted(caps: Caps, write: Emit = emit) -> list[list[tuple[int, int]]]:
         for _ in range(many)
     ]
     columns = {name: [row[place] for row in rows] for place, name in enumerate(("who", "letter"))}
-    engine = DuckDBEngine(pa.table({**columns, "copy": columns["who"]}), schema)
+    engine, made = load(pa.table({**columns, "copy": columns["who"]}), schema), countings(plan)
     try:
-        (made,) = countings(plan)
-        entries = gather((made,), [engine.run(write(made, schema))]).entries
+        entries = look(engine, made, [write(counting, schema) for counting in made]).entries
     finally:
         engine.close()
     size = len(LETTERS)
@@ -72,7 +74,11 @@ def counted(caps: Caps, write: Emit = emit) -> list[list[tuple[int, int]]]:
 
 @pytest.mark.parametrize("caps", ALL_CAPS, ids=str)
 def test_a_person_counts_once_where_they_count_and_something_is_missing(caps: Caps) -> None:
-    for person, groups in zip(people(), counted(caps), strict=True):
+    assert_cut_once(caps, counted(caps))
+
+
+def assert_cut_once(caps: Caps, everybody: Counts) -> None:
+    for person, groups in zip(people(), everybody, strict=True):
         held = sum(many > 0 for many in person)
         for many, (rows, cut) in zip(person, groups, strict=True):
             missing = rows > 0 and (rows < many or held > caps.groups)
@@ -89,7 +95,12 @@ def test_the_worst_person_is_the_certified_one(caps: Caps) -> None:
     plan = Plan("t", schema.unit, None, (LISTED,), MEASURES, caps=caps)
     sensitivity = certify(plan, schema, "epsilon").releases[1].sensitivity
     assert (sensitivity.l1, sensitivity.l2_squared) == (caps.groups, caps.groups)
-    assert max(sum(cut for _, cut in groups) for groups in counted(caps)) == caps.groups
+    assert most_cut(counted(caps)) == caps.groups
+
+
+def most_cut(everybody: Counts) -> int:
+    """In how many groups somebody counts as one of whom something is cut."""
+    return max(sum(cut for _, cut in groups) for groups in everybody)
 
 
 TWINS = {
@@ -101,7 +112,7 @@ TWINS = {
 @pytest.mark.parametrize("name", TWINS)
 def test_a_twin_that_counts_more_is_flagged(name: str) -> None:
     caps = Caps(2, 2, 1)
-    assert max(sum(cut for _, cut in groups) for groups in counted(caps, twin(TWINS[name]))) > caps.groups
+    assert most_cut(counted(caps, twin(TWINS[name]))) > caps.groups
 
 
 def test_the_noise_is_that_of_counting_people() -> None:

@@ -1,6 +1,7 @@
 """People with more rows in cells than count: which of these do, and that they are like all of them."""
 
 from fractions import Fraction
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -12,12 +13,13 @@ from sfumato.engines.duckdb.dialect import DUCKDB
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.sql.counting import emit
 from sfumato.engines.sql.dialect import Dialect
+from sfumato.engines.sql.phrases import part_of_rows
 from sfumato.plan.counting import countings
 from sfumato.plan.expressions import Column
 from sfumato.plan.nodes import Aggregate, Grid, Histogram, Magnitudes, Measure, Plan, RangeKey, UnboundedSum
 from sfumato.schema.columns import Int
 from sfumato.schema.table import Schema
-from sfumato.schema.unit import Person
+from sfumato.schema.unit import Person, Row
 from tests.contract.check_engine import changed
 
 TWO, TEN = (Grid(Column("x"), Fraction(0), Fraction(10), size) for size in (2, 10))
@@ -100,3 +102,19 @@ def test_sum_and_count_of_people_with_many_rows_are_of_the_same_rows(most: int, 
     error = values.std(axis=1).mean() / np.sqrt(PEOPLE)  # at most, as of one row each
     assert abs(total / count - values.mean()) < 6 * error + 1  # and what is rounded towards 0
     assert abs(values.mean()) > 20 * error
+
+
+def test_a_part_of_very_many_rows_is_exact_in_64_bits() -> None:
+    """Multiplied at once they would overflow, and the question would fail because of one person's rows."""
+    names = ("most", "total", "upto", "start")
+    rows = [
+        (most, total, upto, start)
+        for most, total in product((1, 1000, 2**30 - 1), (2**17 + 1, 2**34, 2**46 - 1))
+        for upto, start in product((0, 1, total // 3, total), (0, total - 1))
+    ]
+    table = pa.table({name: [row[place] for row in rows] for place, name in enumerate(names)})
+    engine = DuckDBEngine(table, Schema("t", Row(), dict.fromkeys(names, Int())))
+    got = engine.run(f"SELECT {', '.join(names)}, {part_of_rows('upto', DUCKDB)} FROM t")
+    engine.close()
+    assert len(got) == len(rows)
+    assert all(part == (most * upto + start) // total for most, total, upto, start, part in got)

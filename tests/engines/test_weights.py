@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from sfumato.engines.arrange import gather
+from sfumato.engines.arrange import gather, look
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.sql import counting as emitting
 from sfumato.errors import EngineFailed
@@ -24,7 +24,7 @@ from sfumato.schema.columns import Category, Int, Text
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person
 from tests.emitter import Emit, emit
-from tests.engines.brute_force import twin
+from tests.engines.brute_force import Load, twin
 
 TOWNS = ("Bonn", "Köln", "Ulm", "Kiel")
 SCHEMA = Schema("t", Person("who", 9, 9), {"town": Text(), "sex": Category(["f", "m"]), "x": Int(0, 9)})
@@ -45,7 +45,7 @@ def planned(groups: int, keys: Any = ONE_KEY, measures: tuple[Measure, ...] = (C
     return Plan("t", SCHEMA.unit, None, keys, measures, selection, Caps(9, groups, 9))
 
 
-def sums(plan: Plan, people: dict[int, Held], write: Emit = emit) -> dict[Any, int]:
+def sums(plan: Plan, people: dict[int, Held], write: Emit = emit, load: Load = DuckDBEngine) -> dict[Any, int]:
     """The sum of weights on each key."""
     rows = [(who, *held) for who, own in people.items() for held in own]
     columns = {
@@ -55,9 +55,9 @@ def sums(plan: Plan, people: dict[int, Held], write: Emit = emit) -> dict[Any, i
         "x": pa.array([5] * len(rows), pa.int64()),
     }
     made = certify(plan, SCHEMA, "rho").countings
-    engine = DuckDBEngine(pa.table(columns), SCHEMA)
+    engine = load(pa.table(columns), SCHEMA)
     try:
-        found = gather(made, [engine.run(write(counting, SCHEMA)) for counting in made])
+        found = look(engine, made, [write(counting, SCHEMA) for counting in made])
     finally:
         engine.close()
     assert found.groups is not None
@@ -65,11 +65,13 @@ def sums(plan: Plan, people: dict[int, Held], write: Emit = emit) -> dict[Any, i
     return dict(zip(found.groups, found.units.tolist(), strict=True))
 
 
-def moved(plan: Plan, crowd: dict[int, Held], people: Sequence[Held], write: Emit = emit) -> list[list[int]]:
+def moved(
+    plan: Plan, crowd: dict[int, Held], people: Sequence[Held], write: Emit = emit, load: Load = DuckDBEngine
+) -> list[list[int]]:
     """What each of these people adds to every key of a crowd; what others add stays."""
-    less, found = sums(plan, crowd, write), []
+    less, found = sums(plan, crowd, write, load), []
     for person in people:
-        more = sums(plan, {**crowd, 7: person}, write)
+        more = sums(plan, {**crowd, 7: person}, write, load)
         assert less.keys() <= more.keys()
         found.append([change for key in more if (change := more[key] - less.get(key, 0))])
     return found
@@ -85,7 +87,11 @@ def everybody(most: int) -> list[Held]:
 @pytest.mark.parametrize("crowd", CROWDS, ids=len)
 def test_the_weights_of_a_person_are_no_longer_than_one_whole(crowd: dict[int, Held], groups: int) -> None:
     people = everybody(groups + 1)
-    for person, changes in zip(people, moved(planned(groups), crowd, people), strict=True):
+    assert_no_longer_than_one_whole(groups, people, moved(planned(groups), crowd, people))
+
+
+def assert_no_longer_than_one_whole(groups: int, people: list[Held], moves: list[list[int]]) -> None:
+    for person, changes in zip(people, moves, strict=True):
         keys = min(len(dict(person)), groups)
         assert changes == [weights(groups)[keys - 1]] * keys
         assert 0 < sum(change**2 for change in changes) <= WHOLE_WEIGHT**2

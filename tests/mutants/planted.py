@@ -146,6 +146,14 @@ PLANTED = (
         ("tests/kernel/test_borders.py",),
     ),
     Mutant(
+        "decided-by-the-first-bits",
+        "kernel/borders.py",
+        "bottom = -t * (alpha + beta * (prefix + 1) * unit).ln()",
+        "bottom = -t * (alpha + beta * prefix * unit).ln()",
+        "a uniform number near a border is taken for the lower end of what its first bits allow: the law is not exact",
+        ("tests/kernel/test_borders.py",),
+    ),
+    Mutant(
         "randomness-inherited-by-a-fork",
         "kernel/entropy.py",
         "parts = [ssl.RAND_bytes(8 *",
@@ -290,6 +298,22 @@ PLANTED = (
         "alpha * (1 - 1 / alpha).ln()) / above",
         "alpha * (1 - 1 / alpha).ln()) / alpha",
         "the ρ that (ε, δ) pays for is too large: every Gaussian answer has too little noise",
+        ("tests/kernel/test_cost.py",),
+    ),
+    Mutant(
+        "pure-at-the-price-of-a-choice",
+        "kernel/cost.py",
+        "return epsilon**2 / 2",
+        "return epsilon**2 / 8",
+        "what holds for a choice is taken for all that is pure: Laplace noise costs a quarter of its ρ",
+        ("tests/kernel/test_additive.py", CERTIFY),
+    ),
+    Mutant(
+        "spent-without-the-penalty",
+        "kernel/cost.py",
+        "(alpha * _decimal(rho) + _exact_penalty(alpha, delta) + SLACK)",
+        "(alpha * _decimal(rho) + SLACK)",
+        "an owner is told a fraction of the ε that a table has spent",
         ("tests/kernel/test_cost.py",),
     ),
     Mutant(
@@ -763,6 +787,14 @@ PLANTED = (
         "a text in WHERE ends the literal and goes on as SQL of the analyst's",
         ("tests/engines/test_duckdb.py::test_a_text_is_compared_and_never_read_as_sql",),
     ),
+    Mutant(
+        "part-of-rows-at-once",
+        "engines/sql/phrases.py",
+        """return f"({dialect.quotient(upper, 'total')} * {LOWER} + {dialect.quotient(rest, 'total')})\"""",
+        """return dialect.quotient(f"(most * {rows} + start)", "total")""",
+        "the rows of one person overflow, and whether a question fails tells of them",
+        ("tests/engines/test_thinned.py",),
+    ),
     # ---- bounds that are found
     Mutant(
         "one-end-for-nothing",
@@ -1046,6 +1078,14 @@ PLANTED = (
         ("tests/kernel/test_running.py::test_norms_of_columns_by_brute_force",),
     ),
     Mutant(
+        "runs-count-once-in-pure-epsilon",
+        "kernel/mechanisms/running.py",
+        "return int(_roots(self.size).sum())",
+        "return int(_roots(self.size)[0])",
+        "in pure ε, too, a row counts in every later sum of a running total and is protected in the first of them",
+        ("tests/kernel/test_running.py::test_norms_of_columns_by_brute_force",),
+    ),
+    Mutant(
         "people-in-one-group",
         "kernel/certify.py",
         "return Sensitivity(caps.groups, caps.groups,",
@@ -1280,6 +1320,14 @@ PLANTED = (
         "if kinds[0] == kinds[1] == None:",
         "a text is compared with a number: the engine casts it, and one text that is no number makes the question fail",
         (TOTAL,),
+    ),
+    Mutant(
+        "last-branch-unseen",
+        "plan/totality.py",
+        "thens = [then for _, then in branches] + ([] if otherwise is None else [otherwise])",
+        "thens = [then for _, then in branches]",
+        "an identifier behind ELSE is compared and grouped by, and certify does not see it",
+        (TOTAL, NODES, CERTIFY),
     ),
     Mutant(
         "functions-of-any-text",

@@ -6,6 +6,7 @@ INTERRUPTIONS = "tests/threats/test_interruptions.py"
 FAILURES, DOOR = "tests/session/test_failures.py", "tests/session/test_door.py"
 ENVELOPES, KEY, IN_FORCE = (f"tests/ledger/test_{name}.py" for name in ("envelopes", "data_key", "in_force"))
 OLD, ANCHOR = "tests/ledger/test_old_ledgers.py", "tests/ledger/test_anchor.py"
+BOOK, LAYOUT = "tests/ledger/test_book.py", "tests/threats/test_ledger_layout.py"
 SHOWN, MARKS, PAYMENT, ALONE, VEIL = (
     f"tests/ledger/test_{name}.py" for name in ("shown", "marks", "payment", "alone", "veil")
 )
@@ -199,6 +200,72 @@ OF_THE_LEDGER = (
         'return keyed(key, "entry")',
         "the mark of an earlier change makes any limit the owner's",
         (IN_FORCE,),
+    ),
+    Mutant(
+        "any-mark-is-the-owners",
+        "ledger/marks.py",
+        "return hmac.compare_digest(found[1], ",
+        "return len(found[1]) == len(",
+        "whoever can write the file raises the limit with 64 letters of their own",
+        (MARKS, IN_FORCE),
+    ),
+    # ---- limits
+    Mutant(
+        "limits-not-verified",
+        "ledger/book.py",
+        "within = self.total < least_above(epsilon, delta) and",
+        "within =",
+        "a charge above the limit passes the verification",
+        (BOOK,),
+    ),
+    Mutant(
+        "limits-of-analysts-not-verified",
+        "ledger/book.py",
+        "return within and (own is None or self.analyst_totals[analyst] < least_above(own, delta))",
+        "return within",
+        "a charge above the limit of its analyst passes the verification",
+        (BOOK,),
+    ),
+    Mutant(
+        "delta-of-keys-without-a-limit",
+        "ledger/limits.py",
+        "return Terms(Budget(1, delta)).pot + ROUNDING",
+        "return 10**9 * Terms(Budget(1, delta)).pot + ROUNDING",
+        "a made-up charge takes more of δ for discovering keys than there is, is resumed and answered",
+        (BOOK,),
+    ),
+    Mutant(
+        "converted-with-all-of-delta",
+        "ledger/terms.py",
+        "return rho_for(epsilon, self.conversion_delta) if",
+        "return rho_for(epsilon, self.budget.delta) if",
+        "every spend buys more ρ than half of δ converts, and the other half is spent again on keys",
+        ("tests/ledger/test_terms.py",),
+    ),
+    # ---- the chain
+    Mutant(
+        "hash-of-one-entry-alone",
+        "ledger/entry.py",
+        "(previous + _HASHED.encode(fields)).encode()",
+        "_HASHED.encode(fields).encode()",
+        "an entry is exchanged for a cheaper one, and all entries after it still fit",
+        ("tests/ledger/test_chain.py",),
+    ),
+    Mutant(
+        "triggers-not-compared",
+        "ledger/layout.py",
+        "FROM main.sqlite_master",
+        "FROM main.sqlite_master WHERE type <> 'trigger'",
+        "a trigger that somebody planted deletes each charge as it is written",
+        (LAYOUT,),
+    ),
+    Mutant(
+        "verified-from-memory",
+        "ledger/verifying.py",
+        "return reader.read_anew(_check_kept)",
+        "return reader.read()",
+        "an entry that was changed in the file after it was read passes the verification",
+        (BOOK,),
     ),
     # ---- ledgers of 0.1.0
     Mutant(

@@ -191,6 +191,22 @@ TABLES = (
         "a policy that names an id and rows protects rows, and nobody says so",
         ("tests/schema/test_policy.py::test_mistakes_are_named",),
     ),
+    Mutant(
+        "misspelt-lines-passed-over",
+        "schema/policy.py",
+        "            raise policy_unknown(name, section, key, SECTIONS[section])",
+        "            continue",
+        "[allow] with a misspelt line allows everything, a misspelt anchor is none, and nobody says so",
+        ("tests/schema/test_policy.py::test_mistakes_are_named",),
+    ),
+    Mutant(
+        "allowed-whatever-the-policy-says",
+        "schema/policy.py",
+        'allow=_allow(_section(content, "allow", name), name),',
+        "allow=frozenset(FAMILIES),",
+        "mechanisms that an owner switched off are used",
+        ("tests/session/test_allow.py",),
+    ),
     # ---- tables
     Mutant(
         "ids-as-they-come",

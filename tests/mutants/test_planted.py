@@ -15,6 +15,18 @@ EVERY = pytest.mark.parametrize("mutant", PLANTED, ids=lambda mutant: mutant.nam
 PAGE = ROOT / "docs" / "explanation" / "mutants.md"
 
 
+# Bugs that went with the code they were planted in, and the one that is the same mistake where that code is now.
+SUCCESSORS = {
+    "epsilon-for-every-key": "rho-for-every-key",
+    "found-bounds-believed": "clipped-cells-count-with-their-sums",
+    "groups-drawn-by-lot": "groups-by-who-else-is-there",
+    "ids-are-doubles": "ids-merged",
+    "ids-that-do-not-fit-fail": "ids-as-they-come",
+    "limits-twice-as-wide": "limits-as-wide-as-you-like",
+    "roots-never-missing": "powers-never-nan",
+}
+
+
 def outcome(status: str) -> Outcome:
     return Outcome("a-bug", "kernel/gate.py", "harm", status, "", 1.0)  # type: ignore[arg-type]
 
@@ -23,6 +35,13 @@ def test_there_are_thirty_or_more_with_names_of_their_own() -> None:
     assert len(PLANTED) >= 30
     assert len({mutant.name for mutant in PLANTED}) == len(PLANTED)
     assert len({(mutant.file, mutant.new) for mutant in PLANTED}) == len(PLANTED)
+
+
+def test_bugs_that_are_gone_have_successors() -> None:
+    """Whoever takes a bug off the list plants its mistake where it could be made now, and says so here."""
+    names = {mutant.name for mutant in PLANTED}
+    assert names & SUCCESSORS.keys() == set()
+    assert set(SUCCESSORS.values()) - names == set()
 
 
 @EVERY

@@ -28,6 +28,7 @@ from sfumato.kernel.mechanisms.found_bounds import BoundedSum, clamped
 from sfumato.kernel.mechanisms.protocol import Added, CellCounts, CellSums, Weighed
 from sfumato.plan.counting import Counting
 from sfumato.plan.nodes import BetweenEnds, Choose, MostFrequent, Plan, Quantiles, UnboundedSum
+from sfumato.query.capping import OWNERS
 from sfumato.query.planned import planned
 from sfumato.schema.columns import Category, Declared, Float, Int
 from sfumato.schema.table import Schema
@@ -59,6 +60,7 @@ QUESTIONS = (
     "SELECT VARIANCE(wide), HISTOGRAM(whole, 3), CDF(wide, 4) FROM t WHERE n IS NOT NULL OR g = 'b'",
 )
 PERSON = Person("who", max_rows=3, max_groups=2)
+ONCE_A_GROUP = Person("who", max_rows=3, max_groups=2, max_rows_per_group=1)
 
 
 @dataclass
@@ -88,14 +90,14 @@ class Tape:
 
 
 def corner_cases() -> Any:
-    """Each kind of row somebody could add: far outside every bound, missing, undeclared, and too many of them."""
+    """Rows somebody could add: far outside every bound, missing, undeclared; too many in all, and in one group."""
     import pyarrow as pa  # noqa: PLC0415 - an engine's dependency, slow to load
 
     xs = [-inf, -9.0, -2.0, 0.25, 5.0, 1e308, inf, nan, None, 3.5, 4.999999, -1e-320, *[5.0] * 6]
     ns = [-(2**62), -1, 0, 3, 9, 10, 2**62, None, 5, 8, 7, 1, *[9] * 6]
-    gs = ["a", "b", "c", "undeclared", None, "A", "", "a", "b", "c", "a", "b", *"aaabbb"]
-    ds = [1, 2, 3, 4, 0, None, -1, 1, 2, 3, 1, 2, 1, 1, 1, 2, 2, 2]
-    who = [1, 1, 1, 1, 1, 2, 2, 2, None, 3, 4, 4, *[5] * 6]
+    gs = ["a", "b", "c", "undeclared", None, "A", "", "a", "b", *"cccaaabbb"]
+    ds = [1, 2, 3, 4, 0, None, -1, 1, 2, 3, 3, 3, 1, 1, 1, 2, 2, 2]
+    who = [1, 1, 1, 1, 1, 2, 2, 2, None, *[3] * 3, *[4] * 6]
     whole = pa.array(ns, pa.int64())
     return pa.table(
         {"x": xs, "n": whole, "g": gs, "d": pa.array(ds, pa.int64()), "who": who, "wide": xs, "whole": whole}
@@ -103,33 +105,34 @@ def corner_cases() -> Any:
 
 
 def replayed(question: str, unit: Unit, write: Emit = emit) -> Finding:
-    """How far one unit moves the sums of a question, or of one of PLANS, against what was certified for it."""
+    """How far one unit moves the sums of a question, or of one of PLANS, in both norms, against what was certified."""
     schema = Schema("t", unit, COLUMNS)
     if question in PLANS:
         keys, measures = PLANS[question]
-        certified = certify(Plan("t", unit, None, keys, measures), schema, "epsilon")
+        usual, caps = OWNERS.of("t", schema)
+        certified = certify(Plan("t", usual, None, keys, measures, caps=caps), schema, "epsilon")
     else:
         certified = planned(question, schema, Cost("epsilon", Fraction(1))).certified
     plan = certified.plan
-    claims = [one.sensitivity.l1 for one in certified.releases]
+    claims = [(one.sensitivity.l1, one.sensitivity.l2_squared) for one in certified.releases]
     table, sql = corner_cases(), tuple(write(counting, schema, DUCKDB) for counting in certified.countings)
     whole, tape = _sums(table, certified, sql), Tape()
     noisy = _release(certified, whole, tape)
     worst, straight = 0.0, True
     for kept in _without_each_unit(table, unit):
         less = _sums(table.filter(kept), certified, sql)
-        moved = [_moved(plan, place, whole, less) for place in range(len(claims))]
-        worst = max(worst, *(float(Fraction(move, claim)) for move, claim in zip(moved, claims, strict=True)))
+        for place, claim in enumerate(claims):
+            worst = max(worst, _share_of(claim, _moved(plan, place, whole, less)))
         worst = max(worst, *(_clamped_moves(certified, whole, less)))
         again = Tape(playing=iter(tape.recorded))
         other = _release(certified, less, again)
         # The same tape must be read to the same place, and give the same noise; unless another bound was found and
         # released: noise of that size is drawn in other steps, more or fewer, and what follows reads elsewhere.
-        same = _noise(plan, noisy, whole) == _noise(plan, other, less)
-        same &= not again.strayed and len(again.recorded) == len(tape.recorded)
-        straight &= same or _found(plan, noisy) != _found(plan, other)
+        in_step = not again.strayed and len(again.recorded) == len(tape.recorded)
+        same = in_step and _noise(plan, noisy, whole) == _noise(plan, other, less)
+        straight &= same or (not in_step and _found(plan, noisy) != _found(plan, other))
     return Finding(
-        name=f"{question}, unit {unit.whose if isinstance(unit, UpTo) else type(unit).__name__.lower()}",
+        name=f"{question}, unit {_named(unit)}",
         check="replay",
         claimed=1.0,
         measured=worst,
@@ -141,9 +144,19 @@ def replayed(question: str, unit: Unit, write: Emit = emit) -> Finding:
 
 
 def every_question(write: Emit = emit) -> Iterator[Callable[[], Finding]]:
-    for unit in (Row(), PERSON, UpTo(3)):
+    for unit in (Row(), PERSON, ONCE_A_GROUP, UpTo(3)):
         for question in (*QUESTIONS, *(() if isinstance(unit, UpTo) else PLANS)):
             yield partial(replayed, question, unit, write)
+
+
+def _named(unit: Unit) -> str:
+    match unit:
+        case Row():
+            return "row"
+        case UpTo():
+            return unit.whose
+        case Person(max_rows=rows, max_rows_per_group=each):
+            return "person" if each is None else f"person, {each} of {rows} rows in a group"
 
 
 def _sums(table: Any, certified: Certified, sql: tuple[str, ...]) -> Entries:
@@ -185,27 +198,27 @@ def integers_of(plan: Plan, entries: Entries) -> list[list[int]]:
 
 
 def _clamped_moves(certified: Certified, one: Entries, other: Entries) -> Iterator[float]:
-    """How far clamped sums move, over what their noise is for, whichever bounds are found; 0 where none are."""
+    """What share of what their noise is for clamped sums move, whichever bounds are found; 0 where none are."""
     yield 0.0
     for place, released in enumerate(certified.releases):
         if isinstance(released.mechanism, BoundedSum):
-            edges, rows = released.mechanism.edges, released.mechanism.counting.l1
+            edges, rows = released.mechanism.edges, released.mechanism.counting
             for low, high in [*((-edge, edge) for edge in edges), *((0, edge) for edge in edges)]:
                 sides = [
                     [clamped(row[place], low, high, edges) for row in entries]  # type: ignore[arg-type]
                     for entries in (one, other)
                 ]
-                yield float(Fraction(_distance(*sides), rows * high))
+                yield _share_of((rows.l1 * high, rows.l2_squared * high**2), _differences(*sides))
 
 
-def _moved(plan: Plan, place: int, one: Entries, other: Entries) -> int:
+def _moved(plan: Plan, place: int, one: Entries, other: Entries) -> list[int]:
     """How far a measure moves; a choice by the table of each group that moves most, as it looks at all of them."""
     if not isinstance(plan.measures[place].aggregate, Choose):
-        return _distance(integers_of(plan, one)[place], integers_of(plan, other)[place])
-    return sum(
-        max(_distance(*sides) for sides in zip(_tables(plan, place, a), _tables(plan, place, b), strict=True))
+        return _differences(integers_of(plan, one)[place], integers_of(plan, other)[place])
+    return [
+        max(sum(_differences(*sides)) for sides in zip(_tables(plan, place, a), _tables(plan, place, b), strict=True))
         for a, b in zip(one, other, strict=True)
-    )
+    ]
 
 
 def _tables(plan: Plan, place: int, row: Sequence[Added]) -> list[list[int]]:
@@ -215,8 +228,15 @@ def _tables(plan: Plan, place: int, row: Sequence[Added]) -> list[list[int]]:
     return [table.dense(cells.size).tolist() for table, cells in zip(entry, asked.counted, strict=True)]
 
 
-def _distance(one: list[int], other: list[int]) -> int:
-    return sum(abs(a - b) for a, b in zip(one, other, strict=True))
+def _differences(one: list[int], other: list[int]) -> list[int]:
+    return [abs(a - b) for a, b in zip(one, other, strict=True)]
+
+
+def _share_of(claim: tuple[int, int], moves: list[int]) -> float:
+    """What is used of a claim of L1 and L2 squared, in the norm where it is more."""
+    l1, l2_squared = claim
+    used = Fraction(sum(moves), l1), Fraction(sum(move**2 for move in moves), l2_squared)
+    return float(max(used))
 
 
 def _noise(plan: Plan, noisy: ReleasedRows, entries: Entries) -> list[list[int]]:

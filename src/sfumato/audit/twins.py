@@ -1,6 +1,6 @@
 """Broken mechanisms that look right, each a mistake somebody made: the audit must flag every one."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
@@ -14,7 +14,7 @@ from sfumato.audit.catalogue import MECHANISMS, aggregates, keys_drawn
 from sfumato.audit.channels import precision, timing
 from sfumato.audit.findings import Finding
 from sfumato.audit.plans import CHOICES, PARTS, SALT, SUMS
-from sfumato.audit.replay import PERSON, Emit, replayed
+from sfumato.audit.replay import ONCE_A_GROUP, PERSON, Emit, replayed
 from sfumato.audit.subject import Subject
 from sfumato.engines.sql.counting import emit
 from sfumato.engines.sql.dialect import Dialect
@@ -28,6 +28,8 @@ from sfumato.schema.unit import Person, Row, Unit
 
 GROUPED = "SELECT g, COUNT(*) FROM t GROUP BY g"
 LEVELS = 6
+CELLS = "SELECT g, COUNT(*), HISTOGRAM(n, 3) FROM t GROUP BY g"
+TWICE_A_GROUP = Person("who", max_rows=3, max_groups=2, max_rows_per_group=2)
 SUMMED = "SELECT COUNT(x), SUM(x), AVG(x) FROM t"
 
 
@@ -178,6 +180,18 @@ def _unclipped(counting: Counting, schema: Schema, dialect: Dialect) -> str:
     return emit(counting, schema, dialect).replace(" most * ", " 99 * ")
 
 
+def _uncapped_in_a_group(kinds: Container[str]) -> Emit:
+    """In countings of these kinds as many rows of a person count in one group as count in all."""
+
+    def write(counting: Counting, schema: Schema, dialect: Dialect) -> str:
+        caps = counting.caps
+        if counting.kind in kinds:
+            counting = replace(counting, caps=replace(caps, rows_per_group=caps.rows))
+        return emit(counting, schema, dialect)
+
+    return write
+
+
 def channels() -> Iterator[Callable[[], Finding]]:
     entropy = SystemEntropy()
     yield lambda: precision("Laplace noise in doubles", _doubles, 1.0)
@@ -200,6 +214,8 @@ def channels() -> Iterator[Callable[[], Finding]]:
             _broken(f"md5('{SALT}'", "md5(CAST((SELECT COUNT(*) FROM t) AS VARCHAR)"),
         ),
         ("sums in cells not clipped", SUMS, PERSON, _unclipped),
+        ("rows in a group capped for numbers alone", CELLS, ONCE_A_GROUP, _uncapped_in_a_group({"cells"})),
+        ("rows in a group forgotten in L2²", GROUPED, TWICE_A_GROUP, _uncapped_in_a_group({"numbers"})),
     ):
         yield partial(_replayed, name, question, unit, write)
 
