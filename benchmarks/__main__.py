@@ -33,7 +33,7 @@ TOPICS = (
 # Learners whose floors are not all reached yet; takes minutes and several GB of disk; needs what locks/labs.lock names.
 ON_REQUEST = ("learn_numbers", "learn_clusters", "learn_synthetic", "large", "labs")
 # Those say nothing about speed, or take too long for rounds.
-ALONE = ("bars", "learn", "real", "timing", *ON_REQUEST)
+ALONE = ("bars", "real", "timing", *ON_REQUEST)
 OURS = ("sfumato", "benchmarks", "tests")
 
 

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
+from itertools import count as numbers
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 
 import sfumato as sf
-from benchmarks.people import EDUCATION, MARITAL, POLICY, people
+from benchmarks.people import EDUCATION, MARITAL, POLICY, ZIPS, people
 
 Work = Callable[[], object]
 PRICES: dict[str, dict[str, float]] = {
@@ -102,8 +104,10 @@ def _asked(
     *,
     person: bool = False,
     columns: Callable[[], dict[str, Any]] = _declared,
+    others: Callable[[], dict[str, Any]] = dict,
     rows: int = ROWS,
     delta: float = 0,
+    **caps: Any,
 ) -> Figure:
     def prepare(folder: Path) -> Work:
         session = sf.protect(
@@ -113,11 +117,22 @@ def _asked(
             columns=columns(),
             budget=sf.Budget(10**6, delta) if delta else sf.Budget(10**6),
             ledger=folder / "people.ledger",
+            **others(),
         )
         spend = sf.Spend(1, 1e-9) if delta else 0.5
-        return lambda: session.ask(question, spend=spend, fresh=True)
+        return lambda: session.ask(question, spend=spend, fresh=True, **caps)
 
     return Figure(f"{name}, {rows / 1e6:g} M rows", prepare)
+
+
+def _with_zip() -> dict[str, Any]:
+    return {**_declared(), "zip": sf.Text()}
+
+
+def _regions() -> dict[str, Any]:
+    """Ten regions of a thousand towns each."""
+    table = pd.DataFrame({"zip": ZIPS, "region": [int(zip_[1]) for zip_ in ZIPS]})
+    return {"lookups": {"areas": sf.Lookup(table, "zip", {"region": sf.Int(0, 9)})}}
 
 
 def _table(count: int) -> pd.DataFrame:
@@ -184,6 +199,29 @@ def _collected(name: str) -> Figure:
     return Figure(f"{name}, {SOME:,} users", prepare)
 
 
+def _small(folder: Path) -> sf.Session:
+    table = _table(SOME // 5).drop(columns="zip")
+    columns = {"age": sf.Int(18, 90), "sex": sf.Category(["f", "m"]), "income": sf.Float(0, 1)}
+    ledger = folder / "small.ledger"
+    return sf.protect(table, table="t", unit=sf.Row(), columns=columns, budget=sf.Budget(10**9), ledger=ledger)
+
+
+def _fit(folder: Path) -> Work:
+    session = _small(folder)
+    learner = sf.learn.Additive("sex", spend=1)
+    return lambda: learner.fit(session, fresh=True)
+
+
+def _draw(folder: Path) -> Work:
+    from sfumato.plan.expressions import Column
+    from sfumato.plan.nodes import CountRows, ListedKey, Measure, Plan
+
+    envelope, rounds = _small(folder).envelope("draws", spend=10**6), numbers()
+    keys = (ListedKey(Column("sex"), ("f", "m")),)
+    plan = Plan("t", sf.Row(), None, keys, (Measure(CountRows(), "laplace", Fraction(1, 100)),))
+    return lambda: envelope.ask(plan, round_=next(rounds))
+
+
 def _unbounded() -> dict[str, Any]:
     return {"age": sf.Int(private_bounds=0.1)}
 
@@ -214,6 +252,32 @@ FIGURES: dict[str, tuple[Figure, ...]] = {
             person=True,
             rows=SOME * 5,
         ),
+        _asked(
+            "GROUP BY, a row of each in a group",
+            "SELECT education, marital, COUNT(*), SUM(income) FROM people GROUP BY education, marital",
+            person=True,
+            rows=SOME * 5,
+            max_rows_per_group=1,
+        ),
+        _asked(
+            "GROUP BY, what was clipped",
+            "SELECT education, SUM(income) FROM people GROUP BY education",
+            person=True,
+            rows=SOME * 5,
+            clipped=True,
+        ),
+        _asked(
+            "join of a lookup",
+            "SELECT region, COUNT(*) FROM people JOIN areas USING (zip) GROUP BY region",
+            columns=_with_zip,
+            others=_regions,
+        ),
+        _asked(
+            "fold of people",
+            "SELECT AVG(most) FROM (SELECT user_id, MAX(hours) AS most FROM people GROUP BY user_id) AS v",
+            person=True,
+            rows=SOME * 5,
+        ),
     ),
     "answers": (
         _asked("MEDIAN", "SELECT MEDIAN(income) FROM people"),
@@ -226,6 +290,14 @@ FIGURES: dict[str, tuple[Figure, ...]] = {
             rows=SOME * 5,
             delta=1e-3,
             columns=lambda: {"zip": sf.Text()},
+        ),
+        _asked(
+            "keys found by weights",
+            "SELECT zip, SUM(hours) FROM people GROUP BY zip",
+            person=True,
+            rows=SOME * 5,
+            delta=1e-3,
+            columns=_with_zip,
         ),
     ),
     "anonymise": (
@@ -240,5 +312,10 @@ FIGURES: dict[str, tuple[Figure, ...]] = {
     "bounds": (
         _asked("SUM, bounds found", "SELECT SUM(age) FROM people", columns=_unbounded),
         _asked("MEDIAN, no bounds", "SELECT MEDIAN(age) FROM people", columns=_unbounded),
+        _asked("VARIANCE, ends found", "SELECT VARIANCE(age) FROM people", columns=_unbounded),
+    ),
+    "learn": (
+        Figure(f"fit of Additive, {SOME // 5:,} rows", _fit),
+        Figure(f"draw from an envelope, {SOME // 5:,} rows", _draw),
     ),
 }

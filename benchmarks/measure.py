@@ -13,10 +13,11 @@ Work = Callable[[], object]
 
 @dataclass
 class Report:
-    """Lines of one topic; a target is a test on the value."""
+    """Lines of one topic; a target is a test on the value. Below them stands what was left out, and why."""
 
     title: str
     lines: list[tuple[str, str, str, bool | None]] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)
 
     def add(
         self, what: str, value: float, unit: str, *, at_most: float | None = None, at_least: float | None = None
@@ -40,7 +41,10 @@ class Report:
         marks = {None: "", True: "reached", False: "MISSED"}
         for what, value, target, reached in self.lines:
             table.add_row(what, value, target, marks[reached])
-        Console(width=110).print(table)
+        console = Console(width=110)
+        console.print(table)
+        for sentence in self.left_out:
+            console.print(sentence, markup=False)
 
 
 def show_missed(reports: Iterable[tuple[str, Report]]) -> None:

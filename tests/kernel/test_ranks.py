@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from sfumato.kernel.cost import root_below
 from sfumato.kernel.mechanisms import ranks
 from sfumato.kernel.mechanisms.protocol import CellCounts
 from sfumato.kernel.mechanisms.ranks import RankChoice
@@ -257,6 +258,26 @@ def test_most_of_what_is_paid_is_needed() -> None:
         far = (0,) * stretch
         mechanism = RankChoice(levels, stretch + 3, 1, 1, prices, NOTHING)
         assert excess(mechanism, [[((20, *far, 10, 11), (0, *far, 0, 1))]])[0] > -Decimal(spare)
+
+
+@pytest.mark.usefixtures("coarse")
+@pytest.mark.parametrize("levels", [MEDIAN, TWO, THREE, ENDS])
+@pytest.mark.parametrize("share", [F(1, 40), F(1), F(7, 3)])
+def test_in_rho_a_tenth_is_for_bars_and_values_have_the_law_of_the_rest(levels: Any, share: Fraction) -> None:
+    """Where bars cost next to nothing and the price is nine tenths, positions have the same law and the same draws."""
+    depths = len(levels).bit_length()
+    mechanism = RankChoice.for_share(share, "rho", 2, 3, levels, 2)
+    assert mechanism.bars == share / 10 / 3
+    assert mechanism.estimates == (root_below(8 * F(9, 10) * share / depths / 3),) * depths
+    alone = RankChoice(levels, 2, 2, 3, mechanism.estimates, NOTHING, gaussian=True)
+    for counts in ((0, 0), (3, 2), (0, 5), (9, 1)):
+        assert law(mechanism, counts) == law(alone, counts)
+        drawn = [
+            one._positions(cells(counts), SeededEntropy(f"{counts} {run}"))
+            for run in range(5)
+            for one in (mechanism, alone)
+        ]
+        assert drawn[::2] == drawn[1::2]
 
 
 TWINS = {
