@@ -34,7 +34,7 @@ from sfumato.ledger.terms import Amount
 from sfumato.ledger.typed import fraction
 from sfumato.plan.expressions import Column as NamedColumn
 from sfumato.query.bind_expressions import resolve
-from sfumato.query.capping import OWNERS, AskedCaps, CapsGiven
+from sfumato.query.capping import OWNERS, AskedCaps, CapsGiven, asked_caps
 from sfumato.query.planned import Prepared, planned_again, prepared
 from sfumato.schema.budget import Spend
 from sfumato.schema.given import check_analyst, check_kind, checked_request
@@ -108,7 +108,7 @@ class Session:
         never refunded. The same question again is free and identical, unless `fresh`; `request` makes a retry safe.
         One that failed in the engine fails again without a look, until `fresh` pays for another try.
         """
-        return self._answer([question], spend, fresh, request, AskedCaps(**caps))[0]
+        return self._answer([question], spend, fresh, request, asked_caps(caps, "spend", "fresh", "request"))[0]
 
     def ask_all(
         self,
@@ -126,7 +126,7 @@ class Session:
         """
         if not isinstance(questions, list | tuple) or not 1 <= len(questions) <= MOST_QUESTIONS:
             raise UsageError(f"ask_all takes a list of 1 to {MOST_QUESTIONS} questions.", "ask takes one.")
-        return self._answer(questions, spend, fresh, request, AskedCaps(**caps))
+        return self._answer(questions, spend, fresh, request, asked_caps(caps, "spend", "fresh", "request"))
 
     def _answer(
         self,
@@ -211,7 +211,7 @@ class Session:
 
         rows: about how many a group has, a guess; then errors are told that depend on the answer, as of an average.
         """
-        return self._explained(question, spend, self.schema, AskedCaps(**caps), supposed_rows(rows))
+        return self._explained(question, spend, self.schema, asked_caps(caps, "spend", "rows"), supposed_rows(rows))
 
     def query(self) -> Builder:
         """A question in steps: `session.query().group_by("sex").count("n").ask(spend=0.5)`."""
@@ -234,7 +234,7 @@ class Session:
         """
         check_confidence(confidence)
         check_kind(column, str | None, "column", 'column="n"')
-        own, many = AskedCaps(**caps), supposed_rows(rows)
+        own, many = asked_caps(caps, "error", "column", "confidence", "rows"), supposed_rows(rows)
 
         def expected(spend: Fraction) -> float:
             (one,) = self._prepare(question, spend, own).planned
