@@ -23,6 +23,7 @@ SAMPLES: dict[str, tuple[Any, ...]] = {
     "not_finite": ("epsilon",),
     "not_positive": ("epsilon", "-1"),
     "out_of_range": ("delta", "0", "1", "2"),
+    "too_small": ("max_rows", "1", "0"),
     "not_whole": ("max_rows", "2.5"),
     "missing_argument": ("spend", "spend=0.5"),
     "missing_extra": ("answer.to_pandas()", "pandas", "pandas"),

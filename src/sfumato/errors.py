@@ -130,6 +130,10 @@ def out_of_range(what: str, low: str, high: str, shown: str) -> UsageError:
     return UsageError(f"{what} must lie between {low} and {high}, not {shown}.", "Choose a value inside that range.")
 
 
+def too_small(what: str, least: str, shown: str) -> UsageError:
+    return UsageError(f"{what} must be {least} or more, not {shown}.", f"Write e.g. {what}={least}.")
+
+
 def not_whole(what: str, shown: str) -> UsageError:
     return UsageError(f"{what} must be a whole number, not {shown}.", f"Write it without a fraction, e.g. {what}=20.")
 

@@ -64,8 +64,8 @@ def protect(
     version: what the owner calls this state of the data. A question asked before is free while the version is the same;
     without a name that tells the analyst whether files, or the content of a table in memory, have changed.
 
-    allow: the mechanisms that answers may be made with, of "additive", "keys", "ranks", "choice", "found_bounds" and
-    "running"; all by default. What was answered before stays free.
+    allow: the mechanisms that answers may be made with, of "additive", "keys", "ranks", "choice", "found_bounds",
+    "running" and "splits"; all by default. What was answered before stays free.
 
     expected_rows: about how many rows there are, if that is public: learners choose by it how deep they go.
 

@@ -9,7 +9,8 @@ from typing import Protocol, Self, TypeVar, Unpack
 from sfumato.answers.answer import Answer, check_confidence, finish
 from sfumato.answers.builder import Builder
 from sfumato.answers.clipped import Clipped
-from sfumato.answers.clipping_scan import Scan, check_points, public_range, scanned
+from sfumato.answers.clipping_line import clipping_line
+from sfumato.answers.clipping_scan import Scan, check_points, public_range, released, scanned
 from sfumato.answers.columns import CONFIDENCE
 from sfumato.answers.explain import Explanation, explain
 from sfumato.answers.offers import without_delta
@@ -34,7 +35,7 @@ from sfumato.ledger.terms import Amount
 from sfumato.ledger.typed import fraction
 from sfumato.plan.expressions import Column as NamedColumn
 from sfumato.query.bind_expressions import resolve
-from sfumato.query.capping import OWNERS, AskedCaps, CapsGiven
+from sfumato.query.capping import OWNERS, AskedCaps, CapsGiven, asked_caps
 from sfumato.query.planned import Prepared, planned_again, prepared
 from sfumato.schema.budget import Spend
 from sfumato.schema.given import check_analyst, check_kind, checked_request
@@ -108,7 +109,7 @@ class Session:
         never refunded. The same question again is free and identical, unless `fresh`; `request` makes a retry safe.
         One that failed in the engine fails again without a look, until `fresh` pays for another try.
         """
-        return self._answer([question], spend, fresh, request, AskedCaps(**caps))[0]
+        return self._answer([question], spend, fresh, request, asked_caps(caps, "spend", "fresh", "request"))[0]
 
     def ask_all(
         self,
@@ -126,7 +127,7 @@ class Session:
         """
         if not isinstance(questions, list | tuple) or not 1 <= len(questions) <= MOST_QUESTIONS:
             raise UsageError(f"ask_all takes a list of 1 to {MOST_QUESTIONS} questions.", "ask takes one.")
-        return self._answer(questions, spend, fresh, request, AskedCaps(**caps))
+        return self._answer(questions, spend, fresh, request, asked_caps(caps, "spend", "fresh", "request"))
 
     def _answer(
         self,
@@ -211,7 +212,7 @@ class Session:
 
         rows: about how many a group has, a guess; then errors are told that depend on the answer, as of an average.
         """
-        return self._explained(question, spend, self.schema, AskedCaps(**caps), supposed_rows(rows))
+        return self._explained(question, spend, self.schema, asked_caps(caps, "spend", "rows"), supposed_rows(rows))
 
     def query(self) -> Builder:
         """A question in steps: `session.query().group_by("sex").count("n").ask(spend=0.5)`."""
@@ -234,7 +235,7 @@ class Session:
         """
         check_confidence(confidence)
         check_kind(column, str | None, "column", 'column="n"')
-        own, many = AskedCaps(**caps), supposed_rows(rows)
+        own, many = asked_caps(caps, "error", "column", "confidence", "rows"), supposed_rows(rows)
 
         def expected(spend: Fraction) -> float:
             (one,) = self._prepare(question, spend, own).planned
@@ -313,11 +314,10 @@ class Session:
     def bounds(
         self, column: str, *, spend: GivenNumber | None = None, upper: GivenNumber | None = None, points: int = 150
     ) -> Scan:
-        """The sum of a column clipped at every bound up to `upper`, and the bound to declare.
+        """The sum of a column clipped at bounds up to `upper`, at most `points` of them, and the bound to declare.
 
-        One histogram is paid for, like any question; every sum of the curve follows from it. `upper` is public: what
-        surely holds for everybody, by default the declared upper bound. `recommended` is None where the noise hides how
-        far the values reach: spend more.
+        One line of counts is paid for. `upper` is public: what surely holds for everybody, by default the declared
+        upper bound. `recommended` is None where the noise hides how far the values reach: spend more.
         """
         check_points(points)
         check_kind(column, str, "column", 'session.bounds("age", spend=0.1)')
@@ -325,17 +325,18 @@ class Session:
         declared = public_range(name, self.schema.columns[name], upper)
         columns = {**self.schema.columns, name: declared}
         view = Schema(self.schema.table, self.schema.unit, columns, allow=self.schema.allow)
+        line = clipping_line(declared, points)
         # Questions like an analyst's; the names in them are declared ones.
         named, source = quoted(name), quoted(self.schema.table)
         later = self._explained(f"SELECT SUM({named}) AS s FROM {source}", spend, view)  # noqa: S608
-        question = f"SELECT HISTOGRAM({named}, {points + 1}) AS h FROM {source}"  # noqa: S608
-        told = self._explained(question, spend, view)
+        cells = line.cells(named, "running" in view.allow and self.price(spend).currency == "rho")
+        question = f"SELECT {cells} AS h FROM {source}"  # noqa: S608
         (found,) = self._answer([question], spend, fresh=False, request=None, schema=view)
         return scanned(
             name,
-            found.rows[0]["h"],
-            told.steps[0].deviation or 0.0,
-            unit_noise=(later.steps[0].deviation or 0.0) / later.steps[0].sensitivity * told.steps[0].sensitivity,
+            line,
+            *released(found),
+            unit_noise=(later.steps[0].deviation or 0.0) / line.upper,
             cost=found.cost,
             left=found.left,
             cached=found.cached,

@@ -62,7 +62,7 @@ def test_numbers_are_read_as_typed(given: object, expected: Event | None) -> Non
         (("laplace", float("nan")), "finite"),
         (("laplace", float("inf")), "finite"),
         (("laplace", "0.1"), "must be a number"),
-        (("geometric", 1, 0), "sensitivity must lie"),
+        (("geometric", 1, 0), "sensitivity must be"),
         (("geometric", 1, 1.5), "whole number"),
         (("geometric", 1, 2**21), "too many possible losses"),
         (("discrete_gaussian", 10**6), "too many possible losses"),

@@ -57,6 +57,28 @@ def test_a_draft_says_what_sessions_and_epsilon_say(tmp_path: Path) -> None:
             assert one.explain("SELECT COUNT(*) AS n FROM t", spend=0.5).expected_error == {"n": error}
 
 
+def test_a_draft_with_an_id_says_what_people_and_what_rows_cost(tmp_path: Path) -> None:
+    draft = draft_policy("p.csv", "p", {"user_id": "INT"})
+    people, rows = (line for line in draft.splitlines() if "within ±" in line)
+    assert people.startswith("# One count of people at spend 0.5 is within ±")
+    assert rows.startswith("# A count of rows")
+    drafted = tomllib.loads(draft)
+    person = sf.Person("user_id", max_rows=drafted["unit"]["max_rows"], max_groups=drafted["unit"]["max_groups"])
+    told = list(zip(*(re.findall(r"±(\d+)", line) for line in (people, rows)), strict=True))
+    questions = ("SELECT COUNT(DISTINCT user_id) AS n FROM t", "SELECT COUNT(*) AS n FROM t")
+    for place, (budget, errors) in enumerate(zip((sf.Budget(3, 1e-6), sf.Budget(3)), told, strict=True)):
+        with sf.protect(
+            pa.table({"user_id": [1] * 10, "x": [1] * 10}),
+            unit=person,
+            columns={"x": sf.Int()},
+            budget=budget,
+            ledger=tmp_path / f"{place}",
+            table="t",
+        ) as one:
+            for question, error in zip(questions, errors, strict=True):
+                assert one.explain(question, spend=0.5).expected_error == {"n": int(error)}
+
+
 def test_init_drafts_a_policy_that_can_be_asked_at_once(said, policy: Path) -> None:
     policy.unlink()
     out = said("init", policy.with_suffix(".csv"))

@@ -1,5 +1,6 @@
 """Caps of a question: at or below the owner's, in the plan, in the noise, in the ledger."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -80,6 +81,36 @@ def test_caps_that_cannot_be_are_refused_in_words(
 ) -> None:
     with pytest.raises(UsageError, match=said):
         plan(question, schema, **given)
+
+
+@pytest.mark.parametrize(
+    ("given", "said", "hint"),
+    [
+        ({"max_row": 1}, 'a question takes no "max_row". Did you mean "max_rows"?', "max_rows_per_group"),
+        ({"frsh": True}, 'takes no "frsh". Did you mean "fresh"?', "fresh"),
+        ({"clipped": 1}, "clipped is True or False, and was given as int.", "max_rows"),
+        ({"max_rows": 0}, "max_rows must be 1 or more, not 0.", "max_rows=1"),
+    ],
+)
+def test_a_slip_is_refused_before_the_charge(hospital: sf.Session, given: dict[str, Any], said: str, hint: str) -> None:
+    asked = (
+        lambda: hospital.ask(COUNT, spend=1, **given),
+        lambda: hospital.ask_all([COUNT], spend=1, **given),
+        lambda: hospital.query().count("n").ask(spend=1, **given),
+    )
+    for ask in asked:
+        with pytest.raises(UsageError) as refused:
+            ask()
+        assert said in refused.value.message
+        assert hint in refused.value.hint
+    assert hospital.history() == []
+
+
+def test_a_slip_of_a_free_look_is_refused_with_its_own_arguments(hospital: sf.Session) -> None:
+    with pytest.raises(UsageError, match='Did you mean "rows"'):
+        hospital.explain(COUNT, spend=1, row=5)  # type: ignore[call-arg]
+    with pytest.raises(UsageError, match='Did you mean "confidence"'):
+        hospital.spend_for(COUNT, error=5, confidenc=0.9)  # type: ignore[call-arg]
 
 
 def test_none_given_is_none() -> None:
@@ -202,10 +233,43 @@ def test_a_mean_is_offered_in_words(tmp_path: Path) -> None:
             "--max-rows 1: one row of each person counts; chol 3 times less, on the rows that count",
             by_person,
         )
-        assert f"{by_person}." in session.ask(question, spend=1).notes
+        assert any(note.startswith(by_person) for note in session.ask(question, spend=1).notes)
         folded = "SELECT AVG(m) AS chol FROM (SELECT who, AVG(chol) AS m FROM labs GROUP BY who) AS p"
         assert session.explain(folded, spend=1).cheaper == ()
         assert not [note for note in session.ask(folded, spend=1).notes if "another question" in note]
+
+
+def bars_in(text: str) -> list[float]:
+    return [float(each) for each in re.findall(r"±(\d+(?:\.\d+)?)", text)]
+
+
+def close(one: float, other: float) -> bool:
+    """As shown, with three digits."""
+    return abs(one - other) <= 0.006 * other
+
+
+@pytest.mark.parametrize("delta", ["0", "1e-6"])
+def test_the_bar_of_a_mean_that_is_offered_is_what_that_question_says(tmp_path: Path, delta: str) -> None:
+    three = ("default_max_rows = 2\nmax_rows_per_group = 2\n", "default_max_rows = 3\n")
+    with clinic(tmp_path, three, ("epsilon = 1000", f"epsilon = 1000\ndelta = {delta}")) as session:
+        question = "SELECT AVG(chol) AS chol FROM labs"
+        folded = "SELECT AVG(m) AS chol FROM (SELECT who, AVG(chol) AS m FROM labs GROUP BY who) AS p"
+        told = session.explain(question, spend=1, rows=3000)
+        fewer, by_person = map(bars_in, told.cheaper)
+        for said, other, caps in ((fewer, question, {"max_rows": 1}), (by_person, folded, {})):
+            best, worst, now = said
+            assert close(now, told.expected_error["chol"] or 0)
+            for bar, rows in ((best, 3000), (worst, 1000)):
+                assert close(bar, session.explain(other, spend=1, rows=rows, **caps).expected_error["chol"] or 0)
+        # Everybody has more than three rows, so that a third of them count: the farther end is met.
+        answer, one = session.ask(question, spend=20), session.ask(question, spend=20, max_rows=1)
+        (best, worst, now), (low, high) = bars_in(answer.notes[-2]), one.interval()[0]["chol"]
+        assert "the more rows people have the wider" in answer.notes[-2]
+        assert best < worst <= 1.05 * now
+        assert worst == pytest.approx((high - low) / 2, rel=0.25)
+        assert bars_in(answer.notes[-1])[1] == pytest.approx(worst, rel=0.01)
+        grouped = session.ask("SELECT BIN(chol, 200) AS b, AVG(chol) AS chol FROM labs GROUP BY b", spend=20)
+        assert not any("±" in note for note in grouped.notes if "another question" in note)
 
 
 # ---- each table has its own
@@ -356,10 +420,10 @@ def test_caps_may_change_under_a_ledger_and_the_id_may_not(tmp_path: Path) -> No
 # ---- bad input, before anything is paid
 
 BAD: list[tuple[dict[str, Any], str]] = [
-    ({"max_rows": 0}, "max_rows must lie between 1"),
-    ({"max_rows": -3}, "max_rows must lie between 1"),
-    ({"max_groups": 0}, "max_groups must lie between 1"),
-    ({"max_rows_per_group": 0}, "max_rows_per_group must lie between 1"),
+    ({"max_rows": 0}, "max_rows must be 1 or more"),
+    ({"max_rows": -3}, "max_rows must be 1 or more"),
+    ({"max_groups": 0}, "max_groups must be 1 or more"),
+    ({"max_rows_per_group": 0}, "max_rows_per_group must be 1 or more"),
     ({"max_rows": 1.0}, "max_rows must be a whole number"),
     ({"max_groups": "2"}, "max_groups must be a whole number"),
     ({"max_rows_per_group": True}, "max_rows_per_group must be a whole number"),
@@ -394,12 +458,12 @@ def test_bad_caps_are_refused_in_words_and_nothing_is_paid(
 @pytest.mark.parametrize(
     ("typed", "said"),
     [
-        (["--max-rows", "0"], "max_rows must lie between 1"),
+        (["--max-rows", "0"], "max_rows must be 1 or more"),
         (["--max-rows", "7"], "the owner allows 3"),
         (["--max-rows", "1", "--max-groups", "2"], "the owner allows 1"),
         (["--max-rows", "one"], "--max-rows"),
         (["--max-rows-per-group", "1.5"], "--max-rows-per-group"),
-        (["--max-groups", "-1"], "max_groups must lie between 1"),
+        (["--max-groups", "-1"], "max_groups must be 1 or more"),
     ],
 )
 def test_bad_caps_in_the_shell(tmp_path: Path, shell: Any, typed: list[str], said: str) -> None:

@@ -39,6 +39,8 @@ SAMPLES: dict[str, tuple[Any, ...]] = {
     "nothing_clipped": (),
     "each_above_rows": (2, 5),
     "default_above": ("max_rows", 20, 10),
+    "argument_unknown": ("max_row", ("max_rows", "max_groups")),
+    "clipped_is_yes_or_no": ("int",),
     "cap_above_rows": ("max_groups", 7, 1),
     "not_measured": ("cuont", ["count", "income"]),
     "too_large": (5_000,),

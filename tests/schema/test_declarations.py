@@ -125,7 +125,7 @@ def test_units() -> None:
         (1.5, 1, "max_rows must be a whole number"),
         (True, 1, "max_rows must be a whole number"),
         ("20", 1, "max_rows must be a whole number"),
-        (5, 0, "max_groups must lie between 1"),
+        (5, 0, "max_groups must be 1 or more"),
         (5, 1.0, "max_groups must be a whole number"),
         (5, 6, "below max_groups=6"),
     ],

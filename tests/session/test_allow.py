@@ -151,7 +151,8 @@ def test_the_gate_stays_shut_whoever_has_a_receipt(tmp_path: Path) -> None:
 
 
 def test_a_scan_of_bounds_obeys_too(tmp_path: Path) -> None:
-    with opened(tmp_path, without("additive")) as session, pytest.raises(Refused, match="switched"):
+    """It takes running totals where these are allowed, and else cells."""
+    with opened(tmp_path, ["ranks"]) as session, pytest.raises(Refused, match="switched"):
         session.bounds("age", spend=SPEND)
 
 

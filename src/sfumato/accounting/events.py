@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from sfumato.accounting.wordings import event_malformed, event_parameters, event_unknown, no_events, too_fine
-from sfumato.errors import not_positive, out_of_range
+from sfumato.errors import not_positive, not_whole, out_of_range, too_small
 from sfumato.schema.numbers import exact, exact_positive, shown, whole
 
 PURE = ("laplace", "geometric", "randomised_response", "pure", "exponential", "permute_and_flip")
@@ -94,8 +94,10 @@ class Event:
         return f"{self.mechanism}({', '.join([shown(self.amount), *second])})"
 
     def _check_lattice(self) -> None:
-        if self.detail < 1 or self.detail.denominator != 1:
-            raise out_of_range("sensitivity", "1", "any whole number", shown(self.detail))
+        if self.detail.denominator != 1:
+            raise not_whole("sensitivity", shown(self.detail))
+        if self.detail < 1:
+            raise too_small("sensitivity", "1", shown(self.detail))
         points = self.detail + (80 * self.amount if self.mechanism == "discrete_gaussian" else 0)
         if points > MOST_POINTS:
             raise too_fine(self.mechanism, "sensitivity and sigma smaller")

@@ -7,6 +7,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+from sfumato.answers.bar_ends import bars_to_ends
 from sfumato.answers.clipped import Clipped
 from sfumato.answers.column_kinds import FORMULA, kind_of
 from sfumato.answers.columns import CONFIDENCE, Intervals, Noises, interval_of, value_of
@@ -59,11 +60,13 @@ class Notes:
     hidden: tuple[str, ...]
     clipped: tuple[str, ...] | None  # where nothing about it was asked, other caps are offered
     found: tuple[str, ...]
+    values: tuple[tuple[Released, ...], ...]
 
     @cached_property
     def told(self) -> tuple[str, ...]:
-        beside = offer_notes(self.certified, self.columns) if self.clipped is None else self.clipped
-        return tuple(visible(note) for note in (*self.hidden, *beside, *self.found))  # it may name a group
+        ends = bars_to_ends(self.certified, self.columns, self.values)
+        beside = offer_notes(self.certified, self.columns, self.values) if self.clipped is None else self.clipped
+        return tuple(visible(note) for note in (*self.hidden, *ends, *beside, *self.found))  # it may name a group
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Notes | Told) and self.told == other.told
@@ -344,6 +347,7 @@ def finish(
             if clipped is None
             else clipped.notes(columns, [rows[place] for place in groups], [values[place] for place in groups]),
             (*found_bounds(certified, columns, rows, values), *found_ends(certified, columns, rows, values)),
+            values,
         ),
         _balance=balance,
         _numbers=(values, columns, mechanisms),

@@ -45,7 +45,13 @@ def quantile_interval(
 
 def says_nothing(column: QuantileColumn, interval: Interval) -> bool:
     """Whether a bar goes from one end of the line to the other."""
-    return interval == (_value(column, Fraction(0), floor), _value(column, Fraction(column.quantile.cells.size), ceil))
+    return all(at_ends(column, interval))
+
+
+def at_ends(column: QuantileColumn, interval: Interval) -> tuple[bool, bool]:
+    """Whether a bar reaches the lower end of the line, and the upper one."""
+    ends = _value(column, Fraction(0), floor), _value(column, Fraction(column.quantile.cells.size), ceil)
+    return interval[0] == ends[0], interval[1] == ends[1]
 
 
 def bar(ranks: RankChoice, released: tuple[int, ...], place: int, confidence: float) -> tuple[int, int]:

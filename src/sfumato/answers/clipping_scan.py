@@ -1,14 +1,17 @@
-"""The clipping scan: one noisy histogram, and from it the clipped sum at every bound. Post-processing only."""
+"""The clipping scan: one noisy line of cells, and from it the clipped sum at every bound. Post-processing only."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sfumato.answers.answer import Answer
+from sfumato.answers.clipping_bound import recommended, rows_from
+from sfumato.answers.clipping_line import ClippingLine
 from sfumato.answers.wordings import no_numbers, no_upper_end
+from sfumato.kernel.mechanisms.additive import Additive
 from sfumato.ledger.terms import Amount
 from sfumato.plots.charts import Band, Chart, Line, Mark, Panel, interactive
 from sfumato.plots.fragment import fragment
@@ -17,9 +20,7 @@ from sfumato.query.sql_calls import MOST_BINS
 from sfumato.schema.columns import Declared, Float, Int
 from sfumato.schema.numbers import GivenNumber, exact_positive, whole
 
-Numbers = NDArray[np.float64]
 SHOWN = 15  # points in a table
-DOUBT = 1.25  # how much more than its noise an estimate must be, far out; measured on ages, incomes and spikes
 WIDTH = 1.959964  # standard deviations of a 95 % error bar: a sum of many noises is nearly normal
 
 
@@ -40,7 +41,9 @@ class Point:
 class Scan:
     """The sums of a column at every bound, all from one release; values below 0 count as 0.
 
-    `recommended`: the bound to declare, or None where noise hides how far the values reach.
+    `recommended`: the bound to declare, or None where noise hides how far the values reach. `beyond`: the part of the
+    rows that lie beyond it, at most, as far as noise tells (95 %); `times`: about how much more to spend where there is
+    none.
     """
 
     column: str
@@ -49,12 +52,16 @@ class Scan:
     cost: Amount
     left: Amount
     cached: bool
+    beyond: float | None = None
+    times: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """What `--format json` prints."""
         return {
             "column": self.column,
             "recommended": self.recommended,
+            "beyond": self.beyond,
+            "times": self.times,
             "points": [
                 {"bound": p.bound, "sum": p.total, "deviation": p.deviation, "interval": list(p.interval)}
                 for p in self.points
@@ -66,12 +73,14 @@ class Scan:
         }
 
     def says(self) -> str:
-        """The bound in words, or that there is none to recommend."""
+        """The bound in words and what it leaves beyond it, or that there is none to recommend."""
         if self.recommended is None:
-            return f"Noise hides how far {self.column} reaches: no bound is recommended. Spend more to see it."
+            more = "" if self.times is None else f" (about {self.times:,.2g} times as much)"
+            return f"Noise hides how far {self.column} reaches: no bound is recommended. Spend more{more} to see it."
+        beyond = "" if self.beyond is None else f" At most {_up(self.beyond)} of the rows lie beyond it."
         return (
-            f"Recommended upper bound of {self.column}: {self.recommended:.6g}. There clipping and the noise of later "
-            "sums cost least together, as far as this release shows."
+            f"Recommended upper bound of {self.column}: {self.recommended:.6g}.{beyond} Clipping these "
+            "costs little beside the noise of later sums, as far as this release shows."
         )
 
     def price(self) -> str:
@@ -92,7 +101,7 @@ class Scan:
         return fragment(f"{shown}<p>{'<br>'.join(map(escaped, lines))}</p>")
 
     def thinned(self) -> Sequence[Point]:
-        """A few points, evenly spread."""
+        """A few points, evenly spread over the line."""
         return self.points[:: -(-len(self.points) // SHOWN)]
 
     def chart(self) -> Chart:
@@ -123,6 +132,11 @@ class Scan:
         return Chart(f"Bounds for {self.column}", [panel])
 
 
+def _up(share: float) -> str:
+    """In per cent, rounded up to a tenth."""
+    return f"{ceil(1000 * share) / 10:g} %"
+
+
 def public_range(name: str, declared: Declared, upper: GivenNumber | None) -> Int | Float:
     """The column as if its owner had declared 0 to `upper`, or to its own upper bound."""
     if not isinstance(declared, Int | Float):
@@ -137,62 +151,37 @@ def check_points(points: int) -> None:
     whole(points, "points", least=2, most=MOST_BINS - 1)
 
 
+def released(answer: Answer) -> tuple[Sequence[int], Additive]:
+    """The noisy counts of a single line of cells, or running totals of them, and how they were measured."""
+    (((answers, *_), *_), _, (measured, *_)) = answer._numbers
+    if not (isinstance(answers, tuple) and isinstance(measured, Additive)):
+        raise TypeError("a line of cells is counted with noise")
+    return answers, measured
+
+
 def scanned(
     column: str,
-    bins: Sequence[Mapping[str, float]],
-    deviation: float,
+    line: ClippingLine,
+    answers: Sequence[int],
+    measured: Additive,
     *,
     unit_noise: float,
     cost: Amount,
     left: Amount,
     cached: bool,
 ) -> Scan:
-    """Every clipped sum of a noisy histogram whose counts have this standard deviation.
+    """Every clipped sum, and the bound to declare, from the noisy counts of a line or from its noisy running totals.
 
-    Σ count · min(value, bound): one matrix. `unit_noise` is the standard deviation a later sum has per unit of its
-    bound.
+    Σ rows from a cell on · what the cell adds to a value: one matrix. `unit_noise` is the standard deviation a later
+    sum has per unit of its bound.
     """
-    counts = np.array([one["count"] for one in bins], dtype=np.float64)
-    values = np.array([(one["low"] + one["high"]) / 2 for one in bins], dtype=np.float64)
-    ends = np.array([one["high"] for one in bins], dtype=np.float64)
-    clipped = np.minimum(values[None, :], ends[:, None])
-    totals, noises = clipped @ counts, deviation * np.sqrt((clipped**2).sum(axis=1))
-    best = _best(counts, values, ends, deviation, unit_noise)
-    points = tuple(Point(*numbers) for numbers in zip(ends.tolist(), totals.tolist(), noises.tolist(), strict=True))
-    return Scan(column, points, None if best is None else points[best].bound, cost, left, cached)
-
-
-def _best(counts: Numbers, values: Numbers, ends: Numbers, deviation: float, unit_noise: float) -> int | None:
-    """The place of the bound that loses least to clipping and to later noise, as far as the noisy counts tell.
-
-    What a bound loses is at least what the bins up to any other lose to it, since no count is negative: the largest of
-    these estimates counts. Up to the last bin that surely holds somebody, or has one above it, an estimate counts as it
-    is; further out it must exceed its own noise, the more the further, or empty bins would decide. What is lost never
-    grows with the bound. None if no such bin is known.
-    """
-    reached = _reached(counts, deviation)
-    if reached is None:
-        return None
-    reached = max(reached, int(np.argmax(ends > 0)))
-    over = np.maximum(values[None, :] - ends[:, None], 0.0)
-    estimates, noises = np.cumsum(over * counts, axis=1), deviation * np.sqrt(np.cumsum(over**2, axis=1))
-    doubts = DOUBT * np.sqrt(2 * np.log(np.maximum(ends / ends[reached], 1.0)))
-    lost = np.maximum((estimates - doubts * noises)[:, reached:].max(axis=1), 0.0)
-    lost = np.maximum.accumulate(lost[::-1])[::-1]
-    return reached + int(np.argmin((lost**2 + (unit_noise * ends) ** 2)[reached:]))
-
-
-def _reached(counts: Numbers, deviation: float) -> int | None:
-    """The last bin from which on so many are counted together that noise alone hardly ever does it; None for none.
-
-    That there is somebody in all the bins together tells nothing: the first bin must be seen alone.
-
-    All stretches of bins are looked at; a sum of m noises exceeds deviation · (√(2mL) + L/√2) with probability e^-L
-    (Bernstein's inequality; Laplace noise has the heavier tail of the two that a release can have).
-    """
-    known = np.concatenate([[0.0], np.cumsum(counts)])
-    first, last = np.triu_indices(len(known), 1)
-    rare = np.log(len(counts))
-    needed = deviation * (np.sqrt(2 * (last - first) * rare) + rare / np.sqrt(2))
-    seen = known[last] - known[first] > needed
-    return int(first[seen].max(initial=0)) or (0 if seen[0] else None)
+    rows = rows_from(line, answers, measured)
+    within = np.minimum(rows.values[None, :], rows.ends[:, None])
+    weights = np.diff(within, axis=1, prepend=0.0)
+    totals, noises = weights @ rows.counts, rows.deviation * np.sqrt(((weights @ rows.noise) ** 2).sum(axis=1))
+    points = tuple(
+        Point(*numbers) for numbers in zip(rows.ends.tolist(), totals.tolist(), noises.tolist(), strict=True)
+    )
+    found = recommended(rows, unit_noise)
+    bound = None if found.place is None else points[found.place].bound
+    return Scan(column, points, bound, cost, left, cached, found.beyond, found.times)

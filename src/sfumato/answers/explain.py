@@ -197,7 +197,7 @@ def explain(
         keys="" if certified.selection is None else _discovered(certified.selection),
         refused="" if not certified.switched_off else mechanism_switched_off(certified.switched_off[0]).message,
         without_error=tuple(column.name for column in columns if isinstance(column, ModeColumn)),
-        cheaper=cheaper(certified, columns) if clipping is None else (),
+        cheaper=cheaper(certified, columns, rows) if clipping is None else (),
         rows=rows,
         supposed=tuple(guessed),
     )

@@ -1,13 +1,16 @@
 """What would need less noise: the same question with fewer rows of a person, offered and never applied."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
 from math import sqrt
+from typing import Any
 
-from sfumato.answers.columns import CONFIDENCE, expected_error
+from sfumato.answers.columns import CONFIDENCE, Noises, expected_error, interval_of, value_of
+from sfumato.answers.rounding import margin
+from sfumato.answers.supposed import supposed_error
 from sfumato.kernel.certify import Certified, certify
-from sfumato.kernel.mechanisms.protocol import Mechanism
+from sfumato.kernel.mechanisms.protocol import Mechanism, Released
 from sfumato.ledger.terms import Terms
 from sfumato.plan.caps import Caps
 from sfumato.plan.expressions import Column
@@ -31,13 +34,36 @@ MEANING = {
 WORTH_A_NOTE = 2  # times less noise
 
 
+# The error bar of a mean in a plan whose rows are so many times fewer.
+ErrorOfMean = Callable[[MeanColumn, Certified, int], float | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Bars:
+    """The error bar of a mean, and what it is with other caps if nobody loses a row, and if everybody loses most."""
+
+    now: float
+    best: float
+    worst: float
+
+    @property
+    def in_words(self) -> str:
+        low, high = f"{self.best:,.3g}", f"{self.worst:,.3g}"
+        to = "" if low == high else f" to ±{high}, the more rows people have the wider,"
+        return f"±{low}{to} instead of ±{self.now:,.3g}"
+
+
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """Other caps; error bars that are known beforehand, now and with them; and how many times less noise means get."""
+    """Other caps; error bars that are known beforehand, now and with them; and how many times less noise means get.
+
+    `bars`: of means, where it is known or supposed how many rows there are.
+    """
 
     caps: AskedCaps
     errors: Mapping[str, tuple[float, float]]
     means: Mapping[str, float]
+    bars: Mapping[str, Bars] = field(default_factory=dict)
 
     @property
     def in_words(self) -> str:
@@ -59,24 +85,57 @@ class Offer:
         means = {name: less for name, less in self.means.items() if less > times}
         return [
             *(f"{name} ±{then:,.6g} instead of ±{now:,.6g}" for name, (now, then) in errors.items()),
-            *(f"{name} {less:,.3g} times less, on the rows that count" for name, less in means.items()),
+            *(
+                f"{name} {self.bars[name].in_words}"
+                if name in self.bars
+                else f"{name} {less:,.3g} times less, on the rows that count"
+                for name, less in means.items()
+            ),
         ]
 
 
-def cheaper(certified: Certified, columns: tuple[OutputColumn, ...]) -> tuple[str, ...]:
-    """For `explain`: everything that would lower the noise."""
-    return *(offer.in_words for offer in _offers(certified, columns)), *_by_person(certified, columns)
+def cheaper(certified: Certified, columns: tuple[OutputColumn, ...], rows: int | None = None) -> tuple[str, ...]:
+    """For `explain`: everything that would lower the noise. rows: about how many a group has, as is guessed."""
+
+    def error(column: MeanColumn, other: Certified, times: int) -> float | None:
+        return None if rows is None else supposed_error(column, other, -(-rows // times), CONFIDENCE)
+
+    return (
+        *(offer.in_words for offer in _offers(certified, columns, error)),
+        *_by_person(certified, columns, error),
+    )
 
 
-def offer_notes(certified: Certified, columns: tuple[OutputColumn, ...]) -> tuple[str, ...]:
-    """Under an answer: what would lower its noise by much."""
-    found = [offer.note for offer in _offers(certified, columns)]
+def offer_notes(
+    certified: Certified, columns: tuple[OutputColumn, ...], values: Sequence[tuple[Released, ...]] = ()
+) -> tuple[str, ...]:
+    """Under an answer: what would lower its noise by much. A single group says how many rows there are."""
+
+    def error(column: MeanColumn, other: Certified, times: int) -> float | None:
+        return _error_at(column, values[0], other, times) if len(values) == 1 else None
+
+    found = [offer.note for offer in _offers(certified, columns, error)]
     if certified.plan.capped.rows > WORTH_A_NOTE:
-        found += [f"{means}." for means in _by_person(certified, columns)]
+        found += [f"{means}." for means in _by_person(certified, columns, error)]
     return tuple(note for note in found if note)
 
 
-def _offers(certified: Certified, columns: tuple[OutputColumn, ...]) -> list[Offer]:
+def _error_at(column: MeanColumn, released: tuple[Released, ...], other: Certified, times: int) -> float | None:
+    """The error bar of the same mean over so many times fewer rows than were released; None where noise hides these."""
+    numbers: tuple[Any, ...] = released
+    many = numbers[column.count]
+    if many <= 0:
+        return None
+    fewer = list(numbers)
+    fewer[column.count] = -(-many // times)
+    fewer[column.total] = round(Fraction(numbers[column.total] * fewer[column.count], many))
+    mechanisms = _mechanisms(other)
+    interval = interval_of(column, tuple(fewer), Noises(mechanisms, CONFIDENCE))
+    found = margin(interval, value_of(column, (), tuple(fewer), mechanisms))
+    return float(found) if isinstance(found, int | float) else None
+
+
+def _offers(certified: Certified, columns: tuple[OutputColumn, ...], error: ErrorOfMean) -> list[Offer]:
     """Of a question that counts what the owner has declared: other caps that lower its noise."""
     plan, schema = certified.plan, certified.schema
     if (plan.unit, plan.caps) != OWNERS.of(plan.table, schema):
@@ -84,11 +143,25 @@ def _offers(certified: Certified, columns: tuple[OutputColumn, ...]) -> list[Off
     found = []
     for caps in _fewer(plan):
         other = certify(with_caps(plan, caps.of(plan.table, schema)[1]), schema, certified.cost.currency)
-        found.append(Offer(caps, smaller_errors(certified, other, columns), _less_noise(certified, other, columns)))
+        bars = {}
+        # A person's one row of all may lie in another group: of that group nothing is known.
+        if caps is ONE_IN_A_GROUP or not plan.keys:
+            means = [column for column in columns if isinstance(column, MeanColumn)]
+            bars = {column.name: known for column in means if (known := _bars(certified, other, column, error))}
+        less = _less_noise(certified, other, columns)
+        found.append(Offer(caps, smaller_errors(certified, other, columns), less, bars))
     return found
 
 
-def _by_person(certified: Certified, columns: tuple[OutputColumn, ...]) -> list[str]:
+def _bars(certified: Certified, other: Certified, column: MeanColumn, error: ErrorOfMean) -> Bars | None:
+    """In a group one row of a person counts instead of up to so many: rows are that many times fewer at most."""
+    caps = certified.plan.capped
+    now, best = error(column, certified, 1), error(column, other, 1)
+    worst = error(column, other, min(caps.rows, caps.rows_per_group))
+    return None if now is None or best is None or worst is None else Bars(now, best, worst)
+
+
+def _by_person(certified: Certified, columns: tuple[OutputColumn, ...], error: ErrorOfMean) -> list[str]:
     """A mean over rows as a mean of people's means: one row of a person, whatever the caps. It is another question."""
     plan = certified.plan
     if not isinstance(plan.unit, Person) or plan.capped.rows == 1:
@@ -96,11 +169,14 @@ def _by_person(certified: Certified, columns: tuple[OutputColumn, ...]) -> list[
     found = []
     for column in columns:
         aggregate = plan.measures[column.total].aggregate if isinstance(column, MeanColumn) else None
-        if isinstance(aggregate, CentredSum) and isinstance(aggregate.value, Column):
+        if isinstance(column, MeanColumn) and isinstance(aggregate, CentredSum) and isinstance(aggregate.value, Column):
             name, who = aggregate.value.name, plan.unit.id
+            one = certify(with_caps(plan, Caps(1, 1, 1)), certified.schema, certified.cost.currency)
+            bars = None if plan.keys else _bars(certified, one, column, error)
             found.append(
                 f"{column.name}: AVG({name}) of each person in a sub-query (GROUP BY {who}), and AVG of that, is the "
                 "mean of people's means, another question in which one row of each person counts"
+                + (f"; {bars.in_words}" if bars is not None else "")
             )
     return found
 

@@ -23,7 +23,7 @@ def bounds(
     upper: Annotated[
         str | None, typer.Option(help="A public number that no value surely exceeds (default: the declared bound).")
     ] = None,
-    points: Annotated[int, typer.Option(help="How many bounds to look at.")] = 150,
+    points: Annotated[int, typer.Option(help="How many bounds to look at, at most.")] = 150,
     plot: Annotated[Path | None, typer.Option(help="Draw the curve into this .html, .png or .svg file.")] = None,
     static: Static = False,
     analyst: Annotated[str, typer.Option(help="Who is asking.")] = DEFAULT_ANALYST,

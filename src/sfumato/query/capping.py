@@ -6,8 +6,14 @@ from typing import TypedDict
 
 from sfumato.plan.caps import Caps
 from sfumato.plan.sources import Source, one_row_each, table_caps
-from sfumato.query.wordings import cap_above, cap_above_rows, caps_of_one_row, caps_without_people
-from sfumato.schema.given import check_kind
+from sfumato.query.wordings import (
+    argument_unknown,
+    cap_above,
+    cap_above_rows,
+    caps_of_one_row,
+    caps_without_people,
+    clipped_is_yes_or_no,
+)
 from sfumato.schema.numbers import whole
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person, Unit
@@ -37,7 +43,8 @@ class AskedCaps:
     clipped: bool = False
 
     def __post_init__(self) -> None:
-        check_kind(self.clipped, bool, "clipped", "clipped=True")
+        if not isinstance(self.clipped, bool):
+            raise clipped_is_yes_or_no(type(self.clipped).__name__)
         for name, given in self._caps().items():
             object.__setattr__(self, name, whole(given, name, least=1))
 
@@ -78,3 +85,11 @@ class AskedCaps:
 
 
 OWNERS = AskedCaps()
+
+
+def asked_caps(given: CapsGiven, *besides: str) -> AskedCaps:
+    """What was given by these names and no others; `besides` are those of other arguments, for whoever mistypes one."""
+    for name in given:
+        if name not in (*CAPS, "clipped"):
+            raise argument_unknown(name, (*CAPS, "clipped", *besides))
+    return AskedCaps(**given)

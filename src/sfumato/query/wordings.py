@@ -57,6 +57,17 @@ def cap_above(name: str, given: int, ceiling: int) -> UsageError:
     )
 
 
+def argument_unknown(name: str, known: Sequence[str]) -> UsageError:
+    return UsageError(f'a question takes no "{name}".{did_you_mean(name, known)}', f"It takes {quoted(known)}.")
+
+
+def clipped_is_yes_or_no(kind: str) -> UsageError:
+    return UsageError(
+        f"clipped is True or False, and was given as {kind}.",
+        "clipped=True spends a tenth on counting what is clipped. How many rows count is max_rows.",
+    )
+
+
 def cap_above_rows(name: str, given: int, rows: int) -> UsageError:
     return UsageError(
         f"{name} is {given:,}, and of a person {rows:,} row{'' if rows == 1 else 's'} count{'s' * (rows == 1)} in all.",

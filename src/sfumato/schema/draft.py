@@ -65,8 +65,16 @@ def draft_policy(
         lines += ['# or, if no column says whose a row is and nobody has more than 36:  kind = "up to"', "# rows = 36"]
     else:
         lines += [f"id = {_toml(unit.column)}", "max_rows = 10", "max_groups = 5"]
-    # The figures are those of `sfumato epsilon 0.5` and of `session.questions_left(0.5)`; a test compares them.
-    lines += ["", "# One count at spend 0.5 is within ±18, and 28 such fit; with delta = 0 it is within ±6, and 6 fit."]
+    # The figures are those of `session.explain` and of `session.questions_left(0.5)`; a test compares them.
+    of = "" if unit is None else " of people"
+    lines += [
+        "",
+        f"# One count{of} at spend 0.5 is within ±18, and 28 such fit; with delta = 0 it is within ±6, and 6 fit.",
+    ]
+    if unit is not None:
+        lines += [
+            "# A count of rows, of which each person may have ten, is within ±176, and with delta = 0 within ±60."
+        ]
     lines += ["[budget]", "epsilon = 3", "delta = 1e-6", "", "[columns]"]
     lines += ["# A column that is not declared does not exist for analysts."]
     lines += [

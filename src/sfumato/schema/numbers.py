@@ -4,7 +4,7 @@ from decimal import Decimal
 from fractions import Fraction
 from numbers import Integral
 
-from sfumato.errors import not_a_number, not_finite, not_positive, not_whole, out_of_range
+from sfumato.errors import not_a_number, not_finite, not_positive, not_whole, out_of_range, too_small
 
 GivenNumber = int | float | Decimal | Fraction
 
@@ -45,7 +45,9 @@ def whole(value: object, what: str, *, least: int, most: int | None = None) -> i
     number = int(value)
     if number < least or (most is not None and number > most):
         shown_number = str(number) if abs(number) <= 10**LARGEST_EXPONENT else "that"
-        raise out_of_range(what, str(least), "any whole number" if most is None else str(most), shown_number)
+        if most is None:
+            raise too_small(what, str(least), shown_number)
+        raise out_of_range(what, str(least), str(most), shown_number)
     return number
 
 
