@@ -111,7 +111,7 @@ mutants: venv $(TABLES)  ## plant 360 bugs in the trusted files and count how ma
 docs: venv  ## regenerate the reference pages
 	$(BIN)/python -m docs.generate
 
-wheel: venv  ## build the wheel, install it in an empty environment, ask it a question
+wheel: venv  ## build the wheel; in an empty environment it answers a question, and builds a lab without a network
 	rm -rf dist
 	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir dist .
 	$(BIN)/python -m tests.wheel dist

@@ -34,6 +34,7 @@ SAMPLES: dict[str, tuple[Any, ...]] = {
     "document_failed": ("lab02-variant3-en-student.pdf", "unclosed delimiter"),
     "unknown_kind": ("pdff", ("ipynb", "docx", "pdf", "html", "csv")),
     "students_unreadable": ("students.csv", "it is not text"),
+    "students_unclear": ("students.csv", "en"),
     "columns_missing": ("students.csv", ["id"], ["idd", "name"]),
     "bad_rows": ("students.csv", ["line 3: the id s-1 stands in line 2 too"]),
     "no_students": ("students.csv",),

@@ -1,4 +1,4 @@
-"""python -m tests.wheel FOLDER: the wheel in a folder, installed where nothing else is, answers and starts a lab."""
+"""python -m tests.wheel FOLDER: the wheel in a folder, in an empty environment, answers and makes a lab offline."""
 
 import subprocess
 import sys
@@ -6,7 +6,9 @@ import tempfile
 import venv
 from pathlib import Path
 
-LOCK = Path(__file__).parents[1] / "locks" / "core.lock"
+from tests.labs.offline import offline, refusal
+
+LOCKS = Path(__file__).parents[1] / "locks"
 PEOPLE = "age,town\n" + "".join(f"{20 + i % 50},Ulm\n" for i in range(1000))
 ASKED = """
 import pathlib, sfumato as sf
@@ -16,6 +18,12 @@ with sf.protect("people.csv", unit=sf.Row(), columns=columns, budget=sf.Budget(e
     found = session.ask("SELECT COUNT(*) AS n FROM people", spend=50).rows[0]["n"]
 assert abs(found - 1000) < 10, found
 """
+BUILD = ("labs", "build", "--lab", "2", "--variant", "1", "--lang", "zh", "--output", "built")
+MADE = [
+    f"lab02_laplace/zh/variant1/{whose}/lab02-variant1-zh-{whose}.{kind}"
+    for whose in ("student", "teacher")
+    for kind in ("docx", "html", "ipynb", "pdf")
+]
 
 
 def main(folder: Path) -> int:
@@ -28,7 +36,7 @@ def main(folder: Path) -> int:
         venv.create(root / "empty", with_pip=True)
         python = root / "empty" / "bin" / "python"
         install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-        subprocess.run([*install, "--require-hashes", "-r", LOCK], check=True)
+        subprocess.run([*install, "--require-hashes", "-r", LOCKS / "core.lock"], check=True)
         subprocess.run([*install, "--no-deps", wheels[0].resolve()], check=True)
         (root / "people.csv").write_text(PEOPLE)
         subprocess.run([python, "-c", ASKED], cwd=root, check=True)
@@ -38,7 +46,16 @@ def main(folder: Path) -> int:
         if not (root / "lab" / "lab02.ipynb").is_file():
             print("the wheel makes no notebook.", file=sys.stderr)
             return 1
-    print(f"{wheels[0].name} installs, answers and starts a lab.")
+        if why := refusal():
+            print(why, file=sys.stderr)
+            return 1
+        subprocess.run([*install, "--require-hashes", "-r", LOCKS / "labs.lock"], check=True)
+        subprocess.run(offline(python.with_name("sfumato"), *BUILD), cwd=root, check=True)
+        made = sorted(path.relative_to(root / "built").as_posix() for path in (root / "built").rglob("lab02-*"))
+        if made != MADE:
+            print(f"the wheel builds {made}, not {MADE}.", file=sys.stderr)
+            return 1
+    print(f"{wheels[0].name} installs, answers, starts a lab, and builds one without a network.")
     return 0
 
 

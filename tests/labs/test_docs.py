@@ -1,9 +1,12 @@
-"""The tutorial for students runs as printed, and the page for authors names what there is."""
+"""The tutorials run as printed, the page for authors names what there is, and every command on them can be typed."""
 
 import csv
+import re
+import shlex
 from pathlib import Path
 
 import pytest
+from typer.core import TyperCommand
 
 from sfumato.labs.prose import KINDS
 from sfumato.labs.source import OPTIONS, ROLES
@@ -11,6 +14,20 @@ from tests.pages import play, text
 
 FIRST, ADD = "tutorial/my-first-lab.md", "how-to/add-a-lab.md"
 COURSE = "tutorial/run-a-course.md"
+
+
+@pytest.mark.parametrize("page", [FIRST, COURSE, ADD, "decisions/0023-four-languages.md", "../README.md"])
+def test_every_command_can_be_typed(shell, monkeypatch: pytest.MonkeyPatch, page: str) -> None:
+    """The shell reads it with its own parser, and stops before it does anything."""
+    read = list[str]()
+    monkeypatch.setattr(TyperCommand, "invoke", lambda self, context: read.append(context.command_path))
+    commands = re.findall(r"\bsfumato (labs [^`\n]+)", text(page))
+    assert commands
+    for command in commands:
+        code, _, said = shell(*shlex.split(command, comments=True))
+        assert code == 0, f"sfumato {command}: {said}"
+    assert len(read) == len(commands)
+    assert shell("labs", "selftest", "2")[0] == 2, "the twin: a number where an option belongs"
 
 
 @pytest.mark.labs

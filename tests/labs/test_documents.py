@@ -18,8 +18,11 @@ from sfumato.labs.build.paper import as_pdf, as_typst
 from sfumato.labs.build.web import as_html
 from sfumato.labs.build.word import as_docx
 from sfumato.labs.formulas import formulas, spelling
+from sfumato.labs.languages import LANGUAGES
 from sfumato.labs.source import load
+from sfumato.labs.words import text
 from tests.labs.editions import edition, every_lab, sample, secrets, squeezed, words_of_docx, words_of_html
+from tests.labs.paper_text import pages_of
 
 pytestmark = pytest.mark.labs
 EDITIONS = [(lab, lang) for lab in every_lab() for lang in lab.prose]
@@ -159,6 +162,21 @@ def test_the_paper_has_its_pages_its_numbers_and_its_letters() -> None:
     pdf = as_pdf(made, shown())
     assert pdf.startswith(b"%PDF-")
     assert 2 <= len(re.findall(rb"/Type\s*/Page\b", pdf)) <= 6
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_every_page_of_the_paper_says_its_number_and_whose_it_is(lang: str) -> None:
+    """As a search finds it: lab, variant and token above each page but the first, whose title says them."""
+    made = edition(load(2), lang, variant=5, token="ab12cd")
+    pages = pages_of(as_pdf(made, NOTHING))
+    assert len(pages) > 4
+    above = "".join(made.running_title.split())
+    assert "ab12cd" in above
+    assert "".join(text("build.variant", lang, number="5").split()) in above
+    for number, page in enumerate(pages, start=1):
+        assert page.endswith(str(number)), (number, page[-80:])
+        assert (above in page) is (number > 1), (number, page[:80])
+    assert "ab12cd" in pages[0]
 
 
 def test_a_figure_that_fails_names_its_cell(tmp_path: Path) -> None:

@@ -1,7 +1,9 @@
 """students.csv as teachers have it, and what is said when it cannot be used."""
 
 import os
+import re
 import stat
+import unicodedata
 
 import pytest
 
@@ -40,10 +42,68 @@ def test_common_forms_are_read(tmp_path, content):
     ]
 
 
-def test_an_old_encoding_is_guessed_and_said(tmp_path):
-    register = read_students(written(tmp_path, PLAIN.encode("cp1251")), "en")
-    assert register.students[1].name == "Борис Ёлкин"
-    assert register.guessed == "windows-1251"
+CYRILLIC = "id;ФИО;Группа\ns01;Борис Ёлкин;ИБ-21\ns02;Анна-Мария Ли;ИБ-21\n"
+CHINESE = "学号,姓名,班级\ns01,李安,信安1班\ns02,欧阳娜,信安1班\n"
+VIETNAMESE = "mã,họ tên\ns01,Trần Thị Ánh\ns02,Đỗ Ưu\ns03,Nguyễn Văn Ý\n"
+WESTERN = "id,name\ns01,Zoë Müller\ns02,Ó Briain\ns03,JOSÉ Ann\n"
+
+
+def saved(content, encoding):
+    """As an old program saved it; windows-1258 has tones as letters of their own."""
+    if encoding != "cp1258":
+        return content.encode(encoding)
+    tones = {"\u0300", "\u0301", "\u0303", "\u0309", "\u0323"}
+    apart = unicodedata.normalize("NFD", content)
+    kept = re.split("([\u0300\u0301\u0303\u0309\u0323])", apart)
+    return "".join(one if one in tones else unicodedata.normalize("NFC", one) for one in kept).encode("cp1258")
+
+
+@pytest.mark.parametrize(
+    ("content", "encoding", "lang", "name", "said"),
+    [
+        (PLAIN, "cp1251", "en", "Ann Lee", "windows-1251"),
+        (CYRILLIC, "cp1251", "ru", "Борис Ёлкин", "windows-1251"),
+        (CYRILLIC, "cp1251", "zh", "Борис Ёлкин", "windows-1251"),
+        (CYRILLIC.replace("Ёлкин", "МакДуг"), "cp1251", "ru", "Борис МакДуг", "windows-1251"),
+        (CHINESE, "gb18030", "zh", "李安", "GB18030"),
+        (CHINESE.replace("李安", "㐂\U00020000"), "gb18030", "zh", "㐂\U00020000", "GB18030"),
+        (VIETNAMESE, "cp1258", "vi", "Trần Thị Ánh", "windows-1258"),
+        (WESTERN, "cp1252", "en", "Zoë Müller", "windows-1252"),
+    ],
+)
+def test_an_old_encoding_is_guessed_and_said(tmp_path, content, encoding, lang, name, said):
+    register = read_students(written(tmp_path, saved(content, encoding)), lang)
+    assert register.students[0].name == name
+    assert register.guessed == said
+
+
+@pytest.mark.parametrize(
+    ("content", "encoding", "lang"),
+    [
+        (CHINESE, "gb18030", "en"),
+        (CHINESE.replace("学号,姓名,班级", "id,name,group"), "gb18030", "en"),
+        (CHINESE, "gb18030", "ru"),
+        (CHINESE, "gb18030", "vi"),
+        (VIETNAMESE, "cp1258", "en"),
+        (VIETNAMESE, "cp1258", "ru"),
+        (VIETNAMESE, "cp1258", "zh"),
+        (WESTERN, "cp1252", "zh"),
+        (WESTERN, "cp1252", "ru"),
+        (CYRILLIC, "cp866", "ru"),
+        (CYRILLIC, "koi8-r", "vi"),
+    ],
+)
+def test_what_no_guess_makes_words_of_is_refused_and_nothing_is_written(tmp_path, content, encoding, lang):
+    path = written(tmp_path, saved(content, encoding))
+    with pytest.raises(DataUnreadable, match=f"it is not UTF-8, and no older encoding of the language {lang} makes"):
+        new_course(path, tmp_path / "course", lang=lang)
+    assert not (tmp_path / "course").exists()
+
+
+def test_a_text_that_breaks_its_own_mark_is_refused(tmp_path):
+    for broken in (PLAIN.encode("utf-16") + b"x", b"\xef\xbb\xbfid,name\ns1,\xc0\n"):
+        with pytest.raises(DataUnreadable, match="not UTF-8"):
+            read_students(written(tmp_path, broken), "en")
 
 
 def test_lang_and_group_may_be_left_out(tmp_path):

@@ -1,4 +1,4 @@
-"""sfumato labs list | start | build | abreast: laboratory work for students, editions for teachers."""
+"""sfumato labs demo | list | start | build | abreast: laboratory work for students, editions for teachers."""
 
 from enum import StrEnum
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from sfumato.cli import labs_course
+from sfumato.cli import labs_course, labs_demo
 from sfumato.cli.format import Format, Usual, WithoutRows
 from sfumato.cli.output import print_record, print_rows, split
 from sfumato.cli.progress import progress
@@ -35,6 +35,9 @@ class For(StrEnum):
     student = "student"
     teacher = "teacher"
     both = "both"
+
+
+app.command()(labs_demo.demo)
 
 
 @app.command("list")

@@ -111,12 +111,12 @@ def judged(lab: Lab, number: int, seed: int, chosen: Sequence[Subject]) -> list[
     edition = Edition(lab, variant, LANG, teacher=True)
     namespace, table = solved(edition)
     return [
-        (one, verdict_of(lab, one.task, InNotebook(_answered(edition, namespace, one), table), variant))
+        (one, verdict_of(lab, one.task, InNotebook(answered(edition, namespace, one), table), variant))
         for one in chosen
     ]
 
 
-def _answered(edition: Edition, namespace: dict[str, Any], subject: Subject) -> dict[str, Any]:
+def answered(edition: Edition, namespace: dict[str, Any], subject: Subject) -> dict[str, Any]:
     """The answer in place of the reference. The task's other functions are made anew, so that they call the answer."""
     if not subject.source:
         return namespace

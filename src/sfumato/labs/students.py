@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sfumato.errors import did_you_mean
-from sfumato.labs.grade.wordings import bad_rows, columns_missing, no_students, students_unreadable
+from sfumato.labs.encodings import decoded
+from sfumato.labs.grade.wordings import bad_rows, columns_missing, no_students, students_unclear, students_unreadable
 from sfumato.labs.languages import LANGUAGES
 from sfumato.visible import visible
 
@@ -56,7 +57,7 @@ def read_students(path: Path, lang: str) -> Register:
         raise students_unreadable(shown, "it is a folder") from None
     except OSError as error:
         raise students_unreadable(shown, error.strerror or "the disk refused") from None
-    text, guessed = _decoded(raw, shown)
+    text, guessed = _decoded(raw, lang, shown)
     lines = list(csv.reader(io.StringIO(text, newline=""), delimiter=_separator(text)))
     rows = [(number, [_clean(cell) for cell in line]) for number, line in enumerate(lines, start=1) if any(line)]
     if not rows:
@@ -75,23 +76,16 @@ def read_students(path: Path, lang: str) -> Register:
     return Register(tuple(student for _, student in students), guessed)
 
 
-def _decoded(raw: bytes, shown: str) -> tuple[str, str]:
+def _decoded(raw: bytes, lang: str, shown: str) -> tuple[str, str]:
     """The text, and the encoding where it is a guess."""
     if raw[:4] == b"PK\x03\x04":
         raise students_unreadable(shown, "it is a workbook or an archive and no CSV")
-    for mark, encoding in (
-        (codecs.BOM_UTF8, "utf-8-sig"),
-        (codecs.BOM_UTF16_LE, "utf-16"),
-        (codecs.BOM_UTF16_BE, "utf-16"),
-    ):
-        if raw.startswith(mark):
-            return raw.decode(encoding, errors="replace"), ""
-    if b"\0" in raw:
+    if b"\0" in raw and raw[:2] not in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
         raise students_unreadable(shown, "it is no text")
-    try:
-        return raw.decode("utf-8"), ""
-    except UnicodeDecodeError:
-        return raw.decode("cp1251", errors="replace"), "windows-1251"
+    read = decoded(raw, lang)
+    if read is None:
+        raise students_unclear(shown, lang)
+    return read
 
 
 def _separator(text: str) -> str:

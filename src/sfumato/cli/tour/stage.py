@@ -7,6 +7,7 @@ from textwrap import indent
 from typing import Any
 
 from rich import box
+from rich.cells import cell_len
 from rich.console import Console, RenderableType
 from rich.highlighter import RegexHighlighter
 from rich.padding import Padding
@@ -76,7 +77,7 @@ class Stage:
         """A small table; a cell is a text, or a text and its style. Where space is short, one column gives way."""
         drawn = Table(box=box.SIMPLE_HEAD, header_style=SOFT, show_edge=False, pad_edge=False, collapse_padding=True)
         texts = [[_text(cell) for cell in row] for row in rows]
-        widths = [max(len(name), *(len(row[place]) for row in texts)) for place, name in enumerate(columns)]
+        widths = [max(cell_len(name), *(row[place].cell_len for row in texts)) for place, name in enumerate(columns)]
         excess = max(0, sum(widths) + COLUMN_GAP * (len(widths) - 1) + MARGIN - self._console.width)
         for name, width in zip(columns, widths, strict=True):
             kept = width - excess if name == narrow else width

@@ -11,6 +11,13 @@ def students_unreadable(path: str, why: str) -> DataUnreadable:
     return DataUnreadable(f"{path} cannot be read: {why}.", f"Save it as CSV with the columns {EXAMPLE}.")
 
 
+def students_unclear(path: str, lang: str) -> DataUnreadable:
+    return DataUnreadable(
+        f"{path} cannot be read: it is not UTF-8, and no older encoding of the language {lang} makes names of it.",
+        "Save it as CSV UTF-8, or name the language of the list: --lang zh.",
+    )
+
+
 def columns_missing(path: str, missing: Sequence[str], found: Sequence[str]) -> UsageError:
     near = did_you_mean(missing[0], found)
     return UsageError(

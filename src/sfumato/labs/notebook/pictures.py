@@ -1,5 +1,6 @@
 """`show.t3()`: what the student's function gives, drawn against the law it should follow."""
 
+from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
 
@@ -10,36 +11,44 @@ from sfumato.labs.answers import Answers
 from sfumato.labs.judge import Seen
 from sfumato.labs.languages import language
 from sfumato.labs.laws import Array, Bits, Categories, Every, Scaled
+from sfumato.labs.notebook.values import written
 from sfumato.labs.running import said, verdict_of
 from sfumato.labs.source import Lab
 from sfumato.labs.variant import Variant
+from sfumato.labs.verdict import Verdict
 from sfumato.labs.wordings import student_needs_matplotlib
-from sfumato.labs.words import number, text
+from sfumato.labs.words import text
 
 _BINS = 60
+_VALUES = 8
 _SHOWN = 6  # coordinates of a vector that are drawn
 
 
 def picture(lab: Lab, task: str, answers: Answers, variant: Variant, lang: str) -> str:
     """Draws what the check of a task looks at, and returns a sentence about it."""
+    return shown(*looked(lab, task, answers, variant), lab, variant, lang)
+
+
+def looked(lab: Lab, task: str, answers: Answers, variant: Variant) -> tuple[Verdict, list[Seen]]:
+    """What the check says, and all that it looked at."""
     with judge.watched() as seen:
         verdict = verdict_of(lab, task, answers, variant)
+    return verdict, seen
+
+
+def shown(verdict: Verdict, seen: Sequence[Seen], lab: Lab, variant: Variant, lang: str) -> str:
+    """The same for people: a plot where something was drawn, values in words where not."""
     drawn = next((one for one in seen if one.kind != "value"), None)
     words = said(verdict, lab, variant, lang)
     if drawn is None:
-        values = [one.draws for one in seen]
-        if not values:
+        if not seen:
             return words
-        return words + "\n" + text("verdict.your_value", lang, value=_values(values, lang))
+        values = language(lang).semicolon.join(written(one.draws, lang) for one in seen[:_VALUES])
+        return words + "\n" + text("verdict.your_value", lang, value=values)
     plots = _pyplot()
     _draw(plots, drawn)
     plots.show()
     return words + "\n" + text(f"verdict.picture_{drawn.kind}", lang)
-
-
-def _values(values: list[Any], lang: str) -> str:
-    shown = [number(one, lang) if isinstance(one, int | float) else str(one)[:200] for one in values[:8]]
-    return language(lang).semicolon.join(shown)
 
 
 def _pyplot() -> Any:

@@ -73,6 +73,10 @@ class Student:
         return InNotebook(self.functions, table)
 
     def check(self, task: str) -> None:
+        self.checked(task).show()
+
+    def checked(self, task: str) -> Said:
+        """What the check says now; the try is noted."""
         verdict = verdict_of(self.lab, task, self.answers(), self.variant)
         self.progress.tried(task, passed=verdict.passed, code=verdict.code)
         mark = "✓" if verdict.passed else "✗"
@@ -82,7 +86,7 @@ class Student:
             lines.insert(1, text("verdict.false_alarm", self.lang))
         if not self.progress.kept:
             lines.append(text("verdict.progress_not_kept", self.lang))
-        Said("\n".join(lines), verdict.passed).show()
+        return Said("\n".join(lines), verdict.passed)
 
     def bar(self) -> str:
         tasks = self.lab.tasks
@@ -92,13 +96,16 @@ class Student:
         return f"{cells} {text('verdict.points', self.lang, points=_short(points), total=_short(total))}"
 
     def hint(self, task: str) -> None:
+        self.hinted(task).show()
+
+    def hinted(self, task: str) -> Said:
+        """The next hint of the ladder."""
         hints = hints_of(self.lab, self.variant, task, self.lang)
         if not hints:
-            Said(text("verdict.no_hint", self.lang)).show()
-            return
+            return Said(text("verdict.no_hint", self.lang))
         number = self.progress.next_hint(task, len(hints))
         words = text("verdict.hint", self.lang, number=number, total=len(hints), words=hints[number - 1])
-        Said(words).show()
+        return Said(words)
 
     def show(self, task: str) -> None:
         Said(picture(self.lab, task, self.answers(), self.variant, self.lang)).show()
@@ -128,7 +135,14 @@ def lab(
     number: int, *, folder: str | Path = ".", functions: Mapping[str, Any] | None = None, content: Path = CONTENT
 ) -> tuple[Door, Door, Door]:
     """check, hint and show of the lab whose notebook this is; its functions are those of the calling cell."""
-    place = Path(folder).resolve()
+    student = opened(number, Path(folder), sys._getframe(1).f_globals if functions is None else functions, content)
+    tasks = tuple(task.id for task in student.lab.tasks)
+    return Door("check", tasks, student.check), Door("hint", tasks, student.hint), Door("show", tasks, student.show)
+
+
+def opened(number: int, folder: Path, functions: Mapping[str, Any], content: Path = CONTENT) -> Student:
+    """A student's folder, as lab.json in it says."""
+    place = folder.resolve()
     passport = _passport(place)
     if passport["lab"] != number:
         raise other_lab(number, passport["lab"])
@@ -136,10 +150,7 @@ def lab(
     variant = found.variant(passport["variant"], passport["seed"])
     lang = passport["lang"]
     found.words(lang)  # refuses a language in which this lab is not written
-    spaces = sys._getframe(1).f_globals if functions is None else functions
-    student = Student(found, variant, lang, place, spaces, Progress(place, found.slug))
-    tasks = tuple(task.id for task in found.tasks)
-    return Door("check", tasks, student.check), Door("hint", tasks, student.hint), Door("show", tasks, student.show)
+    return Student(found, variant, lang, place, functions, Progress(place, found.slug))
 
 
 def _passport(folder: Path) -> dict[str, Any]:
