@@ -85,7 +85,7 @@ PEER = {"capital_gain": 0.40, "age": 0.024, "capital_loss": None, "hours_per_wee
 
 def run() -> Iterator[Report]:
     columns = {name: values for table, names in COLUMNS.items() for name, values in _read(real(table), names)}
-    report = Report(f"Bounds that are found: SUM and AVG, spends 0.5, 1, 2, in ε and ρ, {RUNS} runs each")
+    report = Report(f"Bounds that are found: SUM and AVG, spends 0.5, 1, 2, in ε and ρ, at least {RUNS} runs each")
     if (place := pums()) is not None:  # no package carries it
         columns |= {f"PUMS {name}": values for name, values in _read(place, ("income", "age"))}
     else:
