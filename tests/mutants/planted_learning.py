@@ -210,7 +210,7 @@ LEARNING = (
         "        if self._pid != os.getpid():\n            return\n",
         "",
         "a child that was forked while somebody asked waits for ever to drop what is its parent's",
-        ("tests/session/test_envelope.py",),
+        ("tests/session/test_envelope.py::test_a_forked_child_comes_out_of_an_envelope",),
     ),
     Mutant(
         "copies-never-dropped",

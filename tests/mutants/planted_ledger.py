@@ -190,7 +190,7 @@ OF_THE_LEDGER = (
         "    with _asking():\n        return _answer(",
         "    if True:\n        return _answer(",
         "a handler of signals draws in the middle of a draw, whose time then tells of both",
-        ("tests/session/test_lanes.py",),
+        ("tests/session/test_lanes.py::test_a_draw_that_is_interrupted_is_no_place_to_ask_from",),
     ),
     Mutant(
         "asked-while-reading",
@@ -198,7 +198,7 @@ OF_THE_LEDGER = (
         "        self.records.chain.refuse_again()\n",
         "",
         "who asks in a handler takes the ledger along to where it waits, and nobody is answered any more",
-        ("tests/session/test_lanes.py",),
+        ("tests/session/test_lanes.py::test_a_handler_that_asks_while_its_thread_reads_the_ledger_lets_others_go_on",),
     ),
     Mutant(
         "envelope-at-another-price",

@@ -238,7 +238,7 @@ TABLES = (
         " or self._called([seen.state for seen in found]) != version:",
         ":",
         "whoever asks while a file is replaced and put back lets draws about one state read a copy of another",
-        ("tests/contract/test_engines.py", "tests/engines/test_copies.py"),
+        ("tests/contract/test_engines.py::test_what_is_asked_of_one_state_is_not_answered_in_another",),
     ),
     Mutant(
         "put-back-within-a-look",
@@ -246,7 +246,7 @@ TABLES = (
         "if self._seen(version) != before:",
         "if not self._seen(version):",
         "a file that is replaced and put back, and named by somebody, gives one answer of two states",
-        ("tests/contract/test_engines.py",),
+        ("tests/contract/test_engines.py::test_a_file_that_is_put_back_while_an_engine_looks_is_noticed",),
     ),
     Mutant(
         "put-back-unseen",
@@ -254,7 +254,7 @@ TABLES = (
         "return status.st_ino, status.st_ctime_ns",
         "return 0, 0",
         "a file that is replaced while a question runs and put back gives one answer of two states",
-        ("tests/contract/test_engines.py",),
+        ("tests/contract/test_engines.py::test_a_file_that_is_put_back_while_an_engine_looks_is_noticed",),
     ),
     Mutant(
         "files-within-reach",

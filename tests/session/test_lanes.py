@@ -224,7 +224,7 @@ def test_a_handler_that_asks_while_its_thread_reads_the_ledger_lets_others_go_on
     open_crowd: Open, monkeypatch: pytest.MonkeyPatch, reading: str
 ) -> None:
     """It waited for the slot of another thread, which waited for the ledger that its own thread was reading."""
-    session, charge = open_crowd(budget=sf.Budget(10)), Ledger.charge
+    session, charge, lane = open_crowd(budget=sf.Budget(10)), Ledger.charge, DuckDBEngine.lane
     told, has_slot, may_pay = list[str](), Event(), Event()
 
     def paying(ledger: Ledger, paid: Any) -> Any:
@@ -245,7 +245,12 @@ def test_a_handler_that_asks_while_its_thread_reads_the_ledger_lets_others_go_on
 
         return asked
 
+    def waiting(engine: DuckDBEngine, asked: Any) -> Any:
+        assert told != ["asked"], "it waits for the other's slot, and the ledger with it"
+        return lane(engine, asked)
+
     monkeypatch.setattr(Ledger, "charge", paying)
+    monkeypatch.setattr(DuckDBEngine, "lane", waiting)
     where, name = (Bought, "known") if reading == "an answer that was kept" else (InForce, "to_plan_with")
     monkeypatch.setattr(where, name, during(getattr(where, name)))
     other = Asking(session, QUICK)
