@@ -69,9 +69,10 @@ class Counting:
 
     def of(self, question: str, spend: float, caps: Mapping[str, int] = NO_CAPS) -> Counted:
         (planned,) = self.session._prepare(question, spend, AskedCaps(**caps)).planned
-        told = written(planned.certified, self.session._engine.dialect)
+        engine = self.session._engine
+        told = written(planned.certified, engine.dialect)
         if told not in self._known:
-            with self.session._engine.slot():
+            with engine.slot():
                 countings = planned.certified.countings
-                (self._known[told],) = look_at_all(self.session._engine, [(countings, told)])
+                (self._known[told],) = look_at_all(engine, [(countings, told)], engine.version())
         return Counted(self.session, planned, self._known[told])

@@ -1,6 +1,8 @@
 """The door: pay, look, add noise, keep. Nobody else calls the ledger's charges, an engine or the gate for an answer."""
 
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from threading import Lock, local
 
 from sfumato.engines.arrange import look_at_all
 from sfumato.engines.copies import Copies
@@ -9,7 +11,7 @@ from sfumato.engines.sql.counting import emit
 from sfumato.engines.sql.dialect import Dialect
 from sfumato.engines.sql.sources import NOTHING_KEPT, Names
 from sfumato.engines.ticks import leaving_at_a_tick
-from sfumato.engines.wordings import broken_off, engine_failed
+from sfumato.engines.wordings import asked_meanwhile, broken_off
 from sfumato.errors import EngineFailed, SfumatoError, data_changed
 from sfumato.kernel.certify import Certified
 from sfumato.kernel.entropy import Entropy
@@ -27,6 +29,16 @@ class Answered:
     cached: bool
 
 
+class _Here(local):
+    """Of each thread a lock of its own, held from when it asks until it has its answer."""
+
+    def __init__(self) -> None:
+        self.asking = Lock()
+
+
+_HERE = _Here()
+
+
 def answer(
     ledger: Ledger, paid: Payment | Draw, engines: Engines, entropy: Entropy, copies: Copies | None = None
 ) -> Answered:
@@ -35,12 +47,19 @@ def answer(
     Claim: the engine runs only with a charge or draw on disk, which is never refunded; what is shown left the gate, at
     a tick, and was kept before. A failure of the engine is kept, so that it is not looked for twice. A look that was
     broken off is resumed for the same charge, because nothing was shown: three times, then it has failed.
-    The state of the data is the one that the payment names; it is looked at in the slot, where nobody else asks, in the
-    engine whose slot it is. `copies` are what an engine, whose lane is itself, keeps from draw to draw; without, what a
-    plan wants kept is dropped with the answer.
+    The state of the data is the one that the payment names: before the charge, and as the engine looks, whatever others
+    name meanwhile. `copies` are what an engine, whose lane is itself, keeps from draw to draw; without, what a
+    plan wants kept is dropped with the answer. Who asks while the same thread asks is refused, and waits for nobody.
     """
     if copies is not None and not copies.are_of(engines):
         raise ValueError("copies are of another engine")
+    with _asking():
+        return _answer(ledger, paid, engines, entropy, copies)
+
+
+def _answer(
+    ledger: Ledger, paid: Payment | Draw, engines: Engines, entropy: Entropy, copies: Copies | None
+) -> Answered:
     stored = ledger.found(paid)
     if stored is not None:
         return Answered(stored.releases, stored.when, cached=True)
@@ -62,7 +81,8 @@ def answer(
 
 def sealed(ledger: Ledger, sealing: Sealing) -> Sealed:
     """An envelope, charged now or before; nothing is looked at."""
-    return ledger.seal(sealing)
+    with _asking():
+        return ledger.seal(sealing)
 
 
 def written(certified: Certified, dialect: Dialect, names: Names = NOTHING_KEPT) -> tuple[str, ...]:
@@ -70,14 +90,23 @@ def written(certified: Certified, dialect: Dialect, names: Names = NOTHING_KEPT)
     return tuple(emit(counting, certified.schema, dialect, names) for counting in certified.countings)
 
 
+def _asking() -> AbstractContextManager[object]:
+    """Not in the middle of another: a handler of signals would wait for those who wait for what its thread holds.
+
+    The lock itself: its `with` is no Python, in which a Ctrl-C could leave it taken for ever.
+    """
+    if _HERE.asking.locked():
+        raise asked_meanwhile()
+    return _HERE.asking
+
+
 def _drawn(
     ledger: Ledger, paid: Payment | Draw, receipt: Receipt, engine: Engine, entropy: Entropy, copies: Copies
 ) -> tuple[Release, ...]:
     try:
         names = copies.names(paid.plans, paid.version)
-        found = look_at_all(engine, [(plan.countings, written(plan, engine.dialect, names)) for plan in paid.plans])
-        if paid.version != engine.version():  # somebody else has named another state meanwhile, and was not stopped
-            raise engine_failed()
+        asked = [(plan.countings, written(plan, engine.dialect, names)) for plan in paid.plans]
+        found = look_at_all(engine, asked, paid.version)
         made = [release(plan, receipt, one, entropy) for plan, one in zip(paid.plans, found, strict=True)]
         return ledger.store(paid, made)
     except BaseException as error:  # noqa: BLE001 - raised below, or told in one text
@@ -89,7 +118,7 @@ def _drawn(
         if isinstance(broken, EngineFailed):
             ledger.fail(receipt.entry, broken)  # where it cannot be kept, it is not told
     finally:
-        copies.close()  # one may be of a state that somebody else named meanwhile
+        copies.close()  # what a draw that failed has kept is for nobody
     if isinstance(broken, Exception) and not isinstance(broken, SfumatoError):
         raise broken_off()
     raise broken

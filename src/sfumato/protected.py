@@ -95,7 +95,7 @@ def protect(
     opening = partial(
         opening_table,
         source if path is not None else None,
-        schema,
+        described(schema),
         budget,
         ledger=place,
         anchor=anchor,

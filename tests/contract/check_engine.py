@@ -54,7 +54,7 @@ class Candidate(Protocol):
 
 def integers(engine: Engine, plan: Plan, schema: Schema, dialect: Dialect) -> Integers:
     """Of a part of plain numbers one row for every declared group."""
-    (found,) = engine.rows([Query(emit(numbers_of(plan), schema, dialect))])
+    (found,) = engine.rows([Query(emit(numbers_of(plan), schema, dialect))], engine.version())
     return arrange(plan, found)
 
 
@@ -105,7 +105,7 @@ def wrong_cells(candidate: Candidate, dialect: Dialect | None = None) -> Iterato
         engine = candidate.load(test_parts.table(data), schema)
         try:
             sql = [emit(made, schema, dialect or candidate.dialect) for made in claim.countings]
-            (got,) = look_at_all(engine, [(claim.countings, sql)])
+            (got,) = look_at_all(engine, [(claim.countings, sql)], engine.version())
             if test_parts.measured(got) != test_parts.interpreted(claim.plan, schema, data):
                 yield question
         except EngineFailed:
@@ -186,7 +186,7 @@ def failing_rows(candidate: Candidate, dialect: Dialect | None = None) -> Iterat
             engine = candidate.load(table, schema)
             for name, sql in queries.items():
                 try:
-                    engine.rows([Query(one) for one in sql])
+                    engine.rows([Query(one) for one in sql], engine.version())
                 except EngineFailed:
                     yield name, table.to_pylist()
             engine.close()
@@ -198,18 +198,19 @@ def telling_failures(candidate: Candidate) -> Iterator[str]:
     schema = Schema("people", Row(), {"n": Int(0, 9), "x": Float(0, 1)})
     engine = candidate.load(pa.table({"n": [1], "x": [0.5]}), schema)
     good = Query("SELECT COUNT(*) FROM people")
+    version = engine.version()
     for sql in ("not SQL at all", f"SELECT CAST('{secret}' AS INTEGER) FROM people", "SELECT nothing FROM people"):
         try:
-            engine.rows([good, Query(sql)])
+            engine.rows([good, Query(sql)], version)
             yield sql
         except EngineFailed as failure:
             if str(failure) != str(engine_failed()) or failure.__cause__ is not None or secret in repr(failure.args):
                 yield sql
-        if engine.rows([good]) != [[(1,)]]:
+        if engine.rows([good], version) != [[(1,)]]:
             yield sql
     engine.close()
     try:
-        engine.rows([good])
+        engine.rows([good], version)
         yield "a closed engine answers"
     except EngineFailed:
         pass
@@ -239,14 +240,37 @@ def states_seen(candidate: Candidate, folder: Path) -> set[int] | None:
         return None
     engine, change = opened
     try:
-        engine.version()
+        version = engine.version()
         count = Query("SELECT COUNT(*) FROM people")
-        found = engine.rows(Meanwhile([count] * 3, lambda: change(STATE_AFTER)))
+        found = engine.rows(Meanwhile([count] * 3, lambda: change(STATE_AFTER)), version)
         return {int(rows[0][0]) for rows in found}
     except EngineFailed:
         return set()
     finally:
         engine.close()
+
+
+def answers_of_other_states(candidate: Candidate, folder: Path) -> Iterator[str]:
+    """What is asked of a state that the engine has named, or never named, and is answered in another."""
+    opened = candidate.changing(STATE_BEFORE, STATE, folder)
+    engine, change = (candidate.load(STATE_BEFORE, STATE), None) if opened is None else opened
+    versions = ["a state that nobody has named"]
+    if change is not None:
+        versions.append(engine.version())
+        change(STATE_AFTER)
+    engine.version()
+    for version in versions:
+        try:
+            engine.rows([Query("SELECT COUNT(*) FROM people")], version)
+            yield f"rows of {version}"
+        except EngineFailed:
+            pass
+        try:
+            with engine.kept("people", STATE, version):
+                yield f"a copy of {version}"
+        except EngineFailed:
+            pass
+    engine.close()
 
 
 # ---- the rest of the protocol
@@ -255,26 +279,27 @@ def states_seen(candidate: Candidate, folder: Path) -> set[int] | None:
 def wrong_about_calls(candidate: Candidate) -> Iterator[str]:
     """What a call gives: as many results as queries, in their order; cells as an array of whole numbers."""
     engine = candidate.load(STATE_BEFORE, STATE)
-    if engine.rows([]) != []:
+    version = engine.version()
+    if engine.rows([], version) != []:
         yield "no queries have results"
     cells = Query("SELECT n AS g, COUNT(*) AS m0 FROM people GROUP BY n", cells=True)
-    numbers, one = engine.rows([cells, Query("SELECT 17")])
+    numbers, one = engine.rows([cells, Query("SELECT 17")], version)
     if not isinstance(numbers, np.ndarray) or numbers.dtype != np.int64:
         yield "cells are no array"
     if sorted(map(tuple, np.asarray(numbers).tolist())) != [(1, 1), (2, 1), (3, 1)] or list(map(tuple, one)) != [(17,)]:
         yield "results are not in the order of the queries"
-    if engine.version() != engine.version():
+    if engine.version() != version:
         yield "a state has two names"
     if engine.shortest_tick < 5_000_000:
         yield "answers may leave before 5 ms"
     with engine.lane(None) as own, own.slot():
         if own is not engine or engine.one() is not engine:
             yield "an engine is not its own lane"
-    with engine.kept("people", STATE) as name:
-        if [tuple(row) for row in engine.rows([Query(f"SELECT COUNT(*) FROM {name}")])[0]] != [(3,)]:
+    with engine.kept("people", STATE, version) as name:
+        if [tuple(row) for row in engine.rows([Query(f"SELECT COUNT(*) FROM {name}")], version)[0]] != [(3,)]:
             yield "what is kept is not the source"
     try:
-        engine.rows([Query(f"SELECT COUNT(*) FROM {name}")])
+        engine.rows([Query(f"SELECT COUNT(*) FROM {name}")], version)
         yield "what was kept stays"
     except EngineFailed:
         pass

@@ -67,6 +67,16 @@ def again_is_free(kind: Any, folder: Path) -> list[str]:
     return wrong
 
 
+def other_defaults_are_paid_anew(kind: Any, folder: Path) -> list[str]:
+    """How much of a person usually counts decides on every plan; with other defaults nothing of before fits."""
+    usual, fewer = (sf.Person("id", max_rows=2, max_groups=2, default_max_rows=rows) for rows in (2, 1))
+    for unit in (usual, fewer, usual):
+        with opened(folder, unit=unit, version="v") as session:
+            learner(kind).fit(session)
+            charges = len(session.history())
+    return [] if charges == 2 else [f"{charges} charges for two defaults"]
+
+
 def resumes(kind: Any, folder: Path) -> list[str]:
     """Broken off before a round, the next fit goes on; what was kept stays as it was, and nothing is paid twice.
 
@@ -326,6 +336,7 @@ def fresh(folder: Path) -> Path:
 CHECKS: dict[str, Check] = {
     "shares add up": shares_add_up,
     "again is free": again_is_free,
+    "other defaults": other_defaults_are_paid_anew,
     "resumes": resumes,
     "sees releases alone": sees_releases_alone,
     "keeps to its bounds": keeps_to_its_bounds,

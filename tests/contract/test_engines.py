@@ -7,12 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato.engines.duckdb.dialect import DUCKDB
 from sfumato.engines.duckdb.engine import DuckDBEngine
+from sfumato.engines.duckdb.tables import Sighting
 from sfumato.engines.protocol import Engine, Query
 from sfumato.errors import EngineFailed
 from sfumato.plan.caps import Caps
@@ -29,6 +31,7 @@ from tests.contract.check_engine import (
     STATE_BEFORE,
     Candidate,
     Change,
+    Meanwhile,
     changed,
     integers,
 )
@@ -264,7 +267,7 @@ def test_failures_say_one_thing_and_the_engine_goes_on(candidate: Candidate) -> 
 class Telling(DuckDBEngine):
     """The twin: its own words for failures."""
 
-    def rows(self, queries: Any) -> Any:
+    def rows(self, queries: Any, version: str) -> Any:
         try:
             return [self._connection.execute(query.sql).fetchall() for query in queries]
         except Exception as error:
@@ -287,8 +290,8 @@ def test_one_call_sees_one_state(candidate: Candidate, tmp_path: Path) -> None:
 class TwoStates(DuckDBEngine):
     """The twin: files are looked at for each query anew."""
 
-    def _check_state(self) -> None:
-        pass
+    def _seen(self, version: str) -> list[Any]:
+        return []
 
 
 class Loaded(DuckDBInPlace):
@@ -312,17 +315,63 @@ def test_an_engine_that_sees_two_states_is_told_apart(tmp_path: Path) -> None:
 def test_a_state_that_was_not_named_is_not_answered_and_a_new_name_is_enough(tmp_path: Path) -> None:
     engine, change = IN_PLACE.changing(STATE_BEFORE, STATE, tmp_path)
     count = [Query("SELECT COUNT(*) FROM people")]
-    engine.version()
+    version = engine.version()
     change(STATE_AFTER)
     with pytest.raises(EngineFailed):
-        engine.rows(count)
-    with pytest.raises(EngineFailed), engine.kept("people", STATE):
+        engine.rows(count, version)
+    with pytest.raises(EngineFailed), engine.kept("people", STATE, version):
         pytest.fail("kept what was not named")
-    engine.version()
-    assert engine.rows(count) == [[(STATE_AFTER.num_rows,)]]
+    version = engine.version()
+    assert engine.rows(count, version) == [[(STATE_AFTER.num_rows,)]]
     (tmp_path / "people.parquet").unlink()
     with pytest.raises(EngineFailed):
-        engine.rows(count)
+        engine.rows(count, version)
+    engine.close()
+
+
+@EVERY
+def test_what_is_asked_of_one_state_is_not_answered_in_another(candidate: Candidate, tmp_path: Path) -> None:
+    assert list(check_engine.answers_of_other_states(candidate, tmp_path)) == []
+
+
+class NamedLast(DuckDBEngine):
+    """The twin: whoever names a state last decides which one is looked at."""
+
+    def _seen(self, version: str) -> list[Sighting]:
+        return super()._seen(self.version())
+
+
+def test_an_engine_that_looks_at_what_was_named_last_is_told_apart(tmp_path: Path) -> None:
+    assert len(list(check_engine.answers_of_other_states(Loaded(NamedLast), tmp_path))) == 4
+
+
+@pytest.mark.parametrize("version", [None, "the owner's name"])
+@pytest.mark.parametrize("named", [True, False])
+def test_a_file_that_is_put_back_while_an_engine_looks_is_noticed(
+    tmp_path: Path, named: bool, version: str | None
+) -> None:
+    """Also where somebody else names the state of before again; and a name of the owner's says nothing of files."""
+    opened, _ = IN_PLACE.changing(STATE_BEFORE, STATE, tmp_path)
+    opened.close()
+    path, other, aside = (tmp_path / f"{name}.parquet" for name in ("people", "other", "aside"))
+    pyarrow.parquet.write_table(STATE_AFTER, other)
+    engine = DuckDBEngine(path, STATE, version=version)
+
+    def replace() -> None:
+        path.rename(aside)
+        other.rename(path)
+        if named:
+            engine.version()
+        path.rename(other)
+        aside.rename(path)
+        if named:
+            engine.version()
+
+    before = engine.version()
+    with pytest.raises(EngineFailed):
+        engine.rows(Meanwhile([Query("SELECT COUNT(*) FROM people")] * 2, replace), before)
+    assert engine.version() == before, "what was asked before stays free"
+    assert engine.rows([Query("SELECT COUNT(*) FROM people")], before) == [[(STATE_BEFORE.num_rows,)]]
     engine.close()
 
 
@@ -344,7 +393,8 @@ def test_an_engine_is_one_to_the_type_checker_too(candidate: Candidate) -> None:
 def test_what_is_kept_is_the_rows_of_the_source_and_goes_with_the_engine() -> None:
     schema = Schema("people", Person("who", 2, 1), {"n": STATE.columns["n"]})
     engine = FIRST.load(pa.table({"who": [1, 1, 2], "n": [1, 2, 3]}), schema)
-    with engine.kept("people", schema) as first, engine.kept("people", schema) as second:
+    version = engine.version()
+    with engine.kept("people", schema, version) as first, engine.kept("people", schema, version) as second:
         assert first != second
-        engine.rows([Query(f"SELECT who, n FROM {first}")])
+        engine.rows([Query(f"SELECT who, n FROM {first}")], version)
         engine.close()

@@ -1,5 +1,6 @@
 """Every learner keeps the contract; and a wrong one is noticed by the check that is about its mistake."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -59,6 +60,14 @@ class ForgetsItsColumns(sf.learn.NaiveBayes):
         return "the one and only"
 
 
+class ForgetsItsDefaults(sf.learn.NaiveBayes):
+    """However many rows of a person count, it is one purpose."""
+
+    def _purpose(self, task: Any, settings: Any) -> str:
+        said = json.loads(super()._purpose(task, settings))
+        return json.dumps({part: one for part, one in said.items() if part != "usual"})
+
+
 class FailsOnEmptyTables(sf.learn.NaiveBayes):
     """An error that depends on rows."""
 
@@ -116,6 +125,7 @@ TWINS = {
     TellsLess: "shares add up",
     TossesGlobalCoins: "again is free",
     ForgetsItsColumns: "again is free",
+    ForgetsItsDefaults: "other defaults",
     FailsOnEmptyTables: "survives",
     SaysNothingOfNoise: "survives",
     PlansByRows: "sees releases alone",

@@ -292,7 +292,7 @@ def _answer_all(shape: Shape, emit: Emit, tables: Sequence[Sequence[tuple[int | 
     ]
     engine = load(_arrow(rows), schema)
     answers = np.zeros((len(tables) * plan.groups, len(plan.measures)), dtype=np.int64)
-    (found,) = engine.rows([Query(sql_of(numbered, schema, emit))])
+    (found,) = engine.rows([Query(sql_of(numbered, schema, emit))], engine.version())
     engine.close()
     answers[[row[0] for row in found]] = np.array([row[1:] for row in found], dtype=np.int64)
     return answers.reshape(len(tables), plan.groups, len(plan.measures))

@@ -1,6 +1,7 @@
 """What an engine keeps between draws: the rows of a source, worked out once, of the state that each draw names."""
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from sfumato.engines.copies import Copies
 from sfumato.engines.duckdb.dialect import DUCKDB
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.sql.sources import write_source
+from sfumato.engines.wordings import engine_failed
 from sfumato.errors import EngineFailed, Refused
 from sfumato.kernel.certify import Certified, certify
 from sfumato.kernel.cost import Cost
@@ -153,15 +155,15 @@ def test_a_copy_is_of_the_state_that_the_draw_names(tmp_path: Path) -> None:
 
 
 def test_another_description_of_the_table_is_another_copy(engine: DuckDBEngine) -> None:
-    unit, copies = Person("who", 2, 2), Copies(engine)
+    unit, copies, version = Person("who", 2, 2), Copies(engine), engine.version()
     wider = Schema("people", unit, {**COLUMNS, "age": Int(0, 120)})
-    first = copies.names([certified(FIRST, unit)], "v")
+    first = copies.names([certified(FIRST, unit)], version)
     other = certify(plan(FIRST, unit), wider, "epsilon")
-    second = copies.names([other], "v")
+    second = copies.names([other], version)
     assert first[FIRST] != second[FIRST]
     with pytest.raises(Refused, match="describe otherwise"):
-        copies.names([certified(FIRST, unit), other], "v")
-    assert copies.names([certify(COUNTED, each, "epsilon") for each in (SCHEMA, wider)], "v") == {}
+        copies.names([certified(FIRST, unit), other], version)
+    assert copies.names([certify(COUNTED, each, "epsilon") for each in (SCHEMA, wider)], version) == {}
 
 
 def test_both_sides_of_a_join_are_kept() -> None:
@@ -255,8 +257,13 @@ def test_what_cannot_be_kept_is_a_failure_like_others(
     assert kinds == ["open", "charge", "draw", "failure"], "and it is not looked for twice"
 
 
+@pytest.mark.parametrize("put_back", [True, False])
 def test_a_copy_of_a_state_that_others_named_is_not_read_by_the_next_draw(
-    open_crowd: Callable[..., sf.Session], crowd: pa.Table, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    open_crowd: Callable[..., sf.Session],
+    crowd: pa.Table,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    put_back: bool,
 ) -> None:
     """The file is replaced, looked at by somebody, and put back: the next draw names the state of before again."""
     path, other = tmp_path / "people.parquet", tmp_path / "other.parquet"
@@ -269,21 +276,45 @@ def test_a_copy_of_a_state_that_others_named_is_not_read_by_the_next_draw(
     draws = [drawn(session, sealed.entry, Kept(session.schema.table), round_) for round_ in (1, 2)]
     kept, copies, aside = engine.kept, Copies(engine), tmp_path / "aside.parquet"
 
-    def replaced(*given: Any) -> Any:
+    @contextmanager
+    def replaced(*given: Any) -> Iterator[str]:
         path.rename(aside)
         other.rename(path)
         engine.version()
-        return kept(*given)
+        with kept(*given) as name:
+            if put_back:
+                aside.replace(path)
+                engine.version()
+            yield name
 
     with monkeypatch.context() as meanwhile:
         meanwhile.setattr(engine, "kept", replaced)
         with pytest.raises(EngineFailed):
             door.answer(session._ledger, draws[0], engine, SystemEntropy(), copies)
     assert tables(engine) == []
-    aside.replace(path)
+    if aside.exists():
+        aside.replace(path)
     door.answer(session._ledger, draws[1], engine, SystemEntropy(), copies)
     (copy,) = tables(engine)
     assert engine.run(f"SELECT COUNT(*) FROM {copy}") == [(crowd.num_rows,)]
+
+
+def test_a_draw_that_failed_leaves_nothing_kept(
+    open_crowd: Callable[..., sf.Session], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = open_crowd()
+    engine: Any = session._engine
+    sealing = Sealing("{}", session.analyst, Fraction(1), Cost("epsilon", Fraction(1)), engine.version())
+    draw = drawn(session, session._ledger.seal(sealing).entry, Kept(session.schema.table), 1)
+
+    def failing(*_: Any) -> Any:
+        assert tables(engine)
+        raise engine_failed()
+
+    monkeypatch.setattr(engine, "rows", failing)
+    with pytest.raises(EngineFailed):
+        door.answer(session._ledger, draw, engine, SystemEntropy(), Copies(engine))
+    assert tables(engine) == []
 
 
 def test_copies_whose_end_is_broken_off_are_forgotten(engine: DuckDBEngine, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -44,7 +44,7 @@ def test_what_is_refused_while_a_column_is_read_stays_refused() -> None:
 
 def test_a_copy_is_dropped_where_something_fails_beside_it() -> None:
     engine = DuckDBEngine(pa.table({"x": [1, 2]}), SCHEMA)
-    copy = engine.kept("t", SCHEMA)
+    copy = engine.kept("t", SCHEMA, engine.version())
     name = copy.__enter__()
     assert engine.run(f"SELECT COUNT(*) FROM {name}") == [(2,)]
     assert not copy.__exit__(ZeroDivisionError, ZeroDivisionError(), None)

@@ -887,8 +887,7 @@ def test_a_file_written_anew_within_a_second_is_read_anew_even_if_it_is_as_long_
         os.utime(path, ns=(10**18 + place, 10**18 + place))
         sizes.append(path.stat().st_size)
         engine = engine or DuckDBEngine(path, schema)
-        engine.version()
-        found.append([tuple(map(int, row)) for row in engine.rows([count])[0]])
+        found.append([tuple(map(int, row)) for row in engine.rows([count], engine.version())[0]])
     assert engine is not None
     engine.close()
     assert len(set(sizes)) == 1

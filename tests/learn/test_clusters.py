@@ -74,10 +74,11 @@ def test_keys_tell_centres_apart_and_two_of_them_fit_one_number(many: int) -> No
 
 def counted(session: Any, task: Any, plans: Any) -> list[Any]:
     """What the engine counts and adds up for plans of one source."""
+    state = session._engine.version()
     found, kept = [], next(one.table for one in plans if isinstance(one.table, Kept))
     with (
-        session._engine.kept(task.source.source, session.schema, {}) as inner,
-        session._engine.kept(kept.source, session.schema, {task.source: inner}) as name,
+        session._engine.kept(task.source.source, session.schema, state) as inner,
+        session._engine.kept(kept.source, session.schema, state, {task.source: inner}) as name,
     ):
         for plan in plans:
             certified = certify(plan, session.schema, task.currency)

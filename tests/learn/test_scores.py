@@ -117,7 +117,7 @@ def test_a_residual_is_what_a_class_exceeds_its_probability_by(
         certified = certify(residual_plan(task, state, 1, Fraction(1), wanted), session.schema, "epsilon")
         assert certified.releases[0].sensitivity.l1 == 256
         (kept,) = _outermost(certified.plan.table)
-        with session._engine.kept(kept.source, session.schema, {}) as name:
+        with session._engine.kept(kept.source, session.schema, session._engine.version()) as name:
             sql = written(certified, session._engine.dialect, {kept: name})
             found = look(session._engine, certified.countings, sql)
     sums = dict(zip(found.entries[0][0].places.tolist(), found.entries[0][0].sums, strict=True))

@@ -85,7 +85,7 @@ def test_the_engine_has_every_row_in_the_node_that_a_model_has_it_in(
     copies = []
     names = {}
     for kept in _kept(certified.plan.table):
-        copy = session._engine.kept(kept.source, session.schema, dict(names))
+        copy = session._engine.kept(kept.source, session.schema, session._engine.version(), dict(names))
         names[kept] = copy.__enter__()
         copies.append(copy)
     found = look(session._engine, certified.countings, written(certified, session._engine.dialect, names))

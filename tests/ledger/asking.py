@@ -50,7 +50,7 @@ class InstantEngine:
     def slot(self) -> AbstractContextManager[None]:
         return nullcontext()
 
-    def rows(self, queries: Sequence[Query]) -> list[list[tuple[int, int]]]:
+    def rows(self, queries: Sequence[Query], version: str) -> list[list[tuple[int, int]]]:
         return [[(0, 200)] for _ in queries]
 
     def close(self) -> None:

@@ -1,5 +1,6 @@
 """Envelopes: one charge for a purpose, of which draws take their parts, never more than is in it."""
 
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.payment import Draw, Sealed, Sealing, Stored
 from sfumato.ledger.totals import LARGEST_DENOMINATOR, ROUNDED_TO
 from sfumato.schema.budget import Budget
-from tests.ledger.payments import answer, certified, newest, open_ledger, payment
+from tests.ledger.payments import MIXED, answer, certified, newest, open_ledger, payment
 from tests.ledger.tampering import forge
 
 PURPOSE = '{"learner":"tree","version":1}'
@@ -34,8 +35,8 @@ def ledger(path: Path) -> Any:
 
 
 def sealing(spend: Any = Fraction(1, 2), **changes: Any) -> Sealing:
-    given = {"purpose": PURPOSE, "analyst": "research", "spend": spend, "version": "v1"} | changes
-    return Sealing(cost=Cost("epsilon", spend), **given)
+    given = {"purpose": PURPOSE, "analyst": "research", "spend": spend, "version": "v1"}
+    return Sealing(**({"cost": Cost("epsilon", spend)} | given | changes))
 
 
 def draw(sealed: Sealed, spend: Any = Fraction(1, 4), round_: int = 1, **changes: Any) -> Draw:
@@ -66,6 +67,44 @@ def test_an_envelope_is_one_charge_for_a_purpose(ledger: Ledger) -> None:
         ledger.charge(payment(request="id"))
     with pytest.raises(BudgetExceeded, match=r"costs epsilon 0\.5"):
         ledger.seal(sealing(purpose="too much"))
+
+
+@pytest.mark.parametrize("request_id", [None, "id"])
+def test_a_purpose_at_another_price_is_told_and_is_no_damage(path: Path, request_id: str | None) -> None:
+    """With a larger delta the same spend buys more: what was sealed before is another amount."""
+    prices = []
+    for budget in (MIXED, replace(MIXED, delta=2 * MIXED.delta)):
+        ledger = open_ledger(path, budget=budget)
+        if prices:
+            ledger.record_limit()
+        asked = replace(sealing(request=request_id), cost=ledger.terms().price(Fraction(1, 2)))
+        prices.append(asked.cost.amount)
+        if len(prices) == 1:
+            assert ledger.seal(asked) == ledger.seal(asked)
+            ledger.close()
+    assert prices[0] < prices[1]
+    with pytest.raises(UsageError, match="entry 2 paid for this purpose while the limit had another delta") as told:
+        ledger.seal(asked)
+    assert "fresh=True" in told.value.hint
+    assert "backup" not in str(told.value)
+    new = ledger.seal(replace(asked, fresh=True, request=None if request_id is None else "another"))
+    assert new.entry == 4
+    if request_id is None:
+        assert ledger.seal(asked) == new, "and afterwards it is the newest that counts"
+    assert ledger.verify() == 4
+    ledger.close()
+
+
+def test_a_purpose_that_was_paid_before_is_nothing_beyond_the_limits_of_now(path: Path) -> None:
+    """Also where it has another price now: what is above the limit is told first."""
+    ledger = open_ledger(path, budget=MIXED)
+    ledger.seal(sealing(cost=ledger.terms().price(Fraction(1, 2))))
+    ledger.close()
+    ledger = open_ledger(path, budget=Budget(epsilon=Fraction(1, 10), delta=2 * MIXED.delta))
+    ledger.record_limit()
+    with pytest.raises(BudgetExceeded):
+        ledger.seal(sealing(cost=ledger.terms().price(Fraction(1, 2))))
+    ledger.close()
 
 
 def test_draws_take_parts_and_change_no_total(ledger: Ledger) -> None:

@@ -839,7 +839,7 @@ def test_a_handler_that_asks_while_its_thread_charges_is_refused_and_undoes_noth
             done = act(*given, **named)
             if not told:
                 told.append("")
-                with pytest.raises(LedgerDamaged, match="is being written by this very thread") as refused:
+                with pytest.raises(LedgerDamaged, match="by this very thread") as refused:
                     ledger.charge(payment(0.5, question=2))
                 told.append(refused.value.message)
             return done

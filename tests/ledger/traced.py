@@ -21,9 +21,9 @@ def main(folder: str, care: str = "") -> None:
     session = open_session(Path(folder))
     rows = session._engine.rows
 
-    def looking(queries: Sequence[Query]) -> object:
+    def looking(queries: Sequence[Query], version: str) -> object:
         os.write(2, b"look\n")
-        return rows(queries)
+        return rows(queries, version)
 
     session._engine.rows = looking
     for number in range(QUESTIONS):

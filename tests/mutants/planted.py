@@ -1070,6 +1070,22 @@ PLANTED = (
         ("tests/kernel/test_choice.py::test_a_score_for_many_has_the_law_of_as_many_scores", RANKS),
     ),
     Mutant(
+        "roots-open-to-all",
+        "kernel/mechanisms/running.py",
+        "    kept.setflags(write=False)\n",
+        "",
+        "who writes to what is worked out once makes later running totals cost less than they show",
+        ("tests/kernel/test_cached.py",),
+    ),
+    Mutant(
+        "order-open-to-all",
+        "kernel/mechanisms/rank_lines.py",
+        "    kept.setflags(write=False)\n",
+        "",
+        "who writes to what is worked out once lets a row more move other rows of its cell",
+        ("tests/kernel/test_cached.py",),
+    ),
+    Mutant(
         "first-entry-of-a-column",
         "kernel/mechanisms/running.py",
         "return int((_roots(self.size) ** 2).sum())",

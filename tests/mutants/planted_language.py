@@ -21,6 +21,14 @@ BY_SOURCE = COMPARED.replace("id(self.one)", "0").replace("is other.one", "is ot
 LANGUAGE = (
     # ---- what a plan can say
     Mutant(
+        "part-of-a-cell",
+        "plan/expressions.py",
+        "if type(self.size) is not int or not (",
+        "if not (",
+        "a grid of two and a half cells has a row in a cell that nobody certified",
+        ("tests/plan/test_nodes.py",),
+    ),
+    Mutant(
         "digest-without-kinds",
         "plan/writing.py",
         'said = {"node": _json(kind.__name__)}',

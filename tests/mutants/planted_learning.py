@@ -191,9 +191,9 @@ LEARNING = (
     Mutant(
         "copies-outlive-a-failure",
         "door.py",
-        "        copies.close()  # one may be",
-        "        pass  # one may be",
-        "a copy of a state that somebody else named is read by draws about another",
+        "        copies.close()  # what a draw",
+        "        pass  # what a draw",
+        "rows of people stay in the engine after a failure, for as long as an envelope is open",
         (COPIES,),
     ),
     Mutant(
@@ -203,6 +203,14 @@ LEARNING = (
         "written(plan, engine.dialect)",
         "what was weighed once is worked out for every counting: a row is told by its time",
         (COPIES,),
+    ),
+    Mutant(
+        "copies-dropped-by-a-child",
+        "engines/duckdb/engine.py",
+        "        if self._pid != os.getpid():\n            return\n",
+        "        pass\n",
+        "a child that was forked while somebody asked waits for ever to drop what is its parent's",
+        ("tests/session/test_envelope.py::test_a_forked_child_comes_out_of_an_envelope",),
     ),
     Mutant(
         "copies-never-dropped",

@@ -141,6 +141,8 @@ def test_what_has_no_place_in_a_plan_has_no_digest(share: Any) -> None:
         lambda: Magnitudes(Column("age"), 0, 91),
         lambda: UnboundedSum(Magnitudes(Column("age"), 0, 8), Fraction(1)),
         lambda: Grid(Column("age"), Fraction(1), Fraction(1), 8),
+        lambda: Grid(Column("age"), Fraction(0), Fraction(1), True),
+        lambda: Grid(Column("age"), Fraction(0), Fraction(1), Fraction(5, 2)),  # type: ignore[arg-type]
         lambda: Grid(Column("age"), Fraction(0), Fraction(1), (1 << 18) + 1),
     ],
 )

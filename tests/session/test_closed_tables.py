@@ -52,6 +52,22 @@ def test_no_rows_outlive_the_session(tmp_path: Path, asked: bool) -> None:
     assert [name for name, frame in alive.items() if frame() is not None] == []
 
 
+@pytest.mark.parametrize("kept", ["session", "guest", "answer"])
+def test_no_rows_live_on_in_what_is_kept_of_a_closed_session(tmp_path: Path, kept: str) -> None:
+    held: Any = frames()
+    alive = {name: ref(frame) for name, frame in held.items()}
+    session = opened(held, tmp_path / "people.ledger")
+    answer = session.ask(QUESTIONS[1], spend=1)
+    script = answer.script()
+    session.close()
+    left = {"session": session, "guest": session.as_analyst("ada"), "answer": answer}[kept]
+    del held, session, answer
+    gc.collect()
+    assert [name for name, frame in alive.items() if frame() is not None] == []
+    assert left
+    assert "tables={'visits': sf.Table(source=visits" in script
+
+
 def test_what_a_session_declares_has_no_rows(tmp_path: Path) -> None:
     with opened(frames(), tmp_path / "people.ledger") as session:
         beside = [*session.schema.tables.values(), *session.schema.lookups.values()]

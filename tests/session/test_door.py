@@ -199,7 +199,7 @@ def test_an_interruption_after_the_answer_was_kept_changes_nothing(
 def test_what_explain_shows_is_what_the_engine_is_told(open_crowd: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     session, told = open_crowd(), []
     rows = session._engine.rows
-    asked = lambda queries: told.extend(query.sql for query in queries) or rows(queries)  # noqa: E731
+    asked = lambda queries, of: told.extend(query.sql for query in queries) or rows(queries, of)  # noqa: E731
     monkeypatch.setattr(session._engine, "rows", asked)
     shown = session.explain(BY_SEX, spend=0.5).sql
     session.ask(BY_SEX, spend=0.5)

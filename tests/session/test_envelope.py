@@ -4,8 +4,10 @@ import json
 import os
 import signal
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from threading import Event, Thread
 from typing import Any
 
 import pyarrow as pa
@@ -18,11 +20,13 @@ from sfumato.errors import BudgetExceeded, EngineFailed, Refused, RequestConflic
 from sfumato.kernel.gate import Release
 from sfumato.plan.expressions import Column
 from sfumato.plan.nodes import CountRows, ListedKey, Measure, Plan
+from sfumato.plan.sources import Kept
 from tests.ledger.payments import in_child
 from tests.ledger.workers import at_once
 from tests.session.drawing import ROUNDS, draw_all, dying, tables, walk
 
 Open = Callable[..., sf.Session]
+COPIES = "SELECT table_name FROM duckdb_tables() WHERE temporary"
 
 
 def plan(session: sf.Session, share: Any = Fraction(1, 4), table: str = "people") -> Plan:
@@ -207,6 +211,40 @@ def test_killed_at_every_entry_it_resumes_and_pays_once(tmp_path: Path, death: i
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("held", [False, True])
+def test_a_forked_child_comes_out_of_an_envelope(open_crowd: Open, held: bool) -> None:
+    """Also where another thread was in the engine at the fork; the copies of its parent stay."""
+    session = open_crowd()
+    engine: Any = session._engine
+    inside, let_go = Event(), Event()
+
+    def hold() -> None:
+        with engine._connected:
+            inside.set()
+            let_go.wait(60)
+
+    def close() -> None:
+        signal.alarm(20)
+        envelope.close()
+
+    with session.envelope("p", spend=0.5) as envelope:
+        envelope.ask(replace(plan(session), table=Kept("people")), round_=0)
+        kept = engine.run(COPIES)
+        assert kept
+        holding = Thread(target=hold, daemon=True)
+        if held:
+            holding.start()
+            assert inside.wait(60)
+        try:
+            assert in_child(close) == 0
+        finally:
+            let_go.set()
+        if held:
+            holding.join(60)
+        assert engine.run(COPIES) == kept
+    assert engine.run(COPIES) == []
+
+
 def test_processes_that_fit_the_same_purpose_at_once_pay_once(tmp_path: Path) -> None:
     tables(tmp_path)
     told = at_once("draw-the-same", 3, tmp_path)

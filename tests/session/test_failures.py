@@ -5,6 +5,7 @@ import warnings
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Thread
 
 import duckdb
 import pyarrow as pa
@@ -50,7 +51,7 @@ def test_a_failing_engine_keeps_the_charge_and_fails_again_unlooked_until_paid_a
             assert failed.value.__suppress_context__
             told.add(str(failed.value))
         with monkeypatch.context() as unlooked:
-            unlooked.setattr(session._engine, "rows", lambda _: pytest.fail("the engine ran again"))
+            unlooked.setattr(session._engine, "rows", lambda *_: pytest.fail("the engine ran again"))
             for again in (session, open_crowd(**GENEROUS)):
                 with pytest.raises(EngineFailed) as failed:
                     again.ask(COUNT, spend=10**6)
@@ -112,7 +113,9 @@ def test_two_who_resume_one_charge_show_one_answer(open_crowd: Open, monkeypatch
 
     def late(ledger: Ledger, paid: Payment, releases: list[Release]) -> tuple[Release, ...]:
         if ledger is slow._ledger:
-            overtaken.append(quick.ask("SELECT SUM(income) AS s FROM people", spend=0.5))
+            other = Thread(target=lambda: overtaken.append(quick.ask("SELECT SUM(income) AS s FROM people", spend=0.5)))
+            other.start()
+            other.join(60)
         return store(ledger, paid, releases)
 
     monkeypatch.setattr(Ledger, "store", late)
@@ -123,7 +126,7 @@ def test_two_who_resume_one_charge_show_one_answer(open_crowd: Open, monkeypatch
 
 def test_a_ledger_that_cannot_be_written_stops_before_the_data(open_crowd: Open, monkeypatch) -> None:
     session = open_crowd()
-    monkeypatch.setattr(session._engine, "rows", lambda _: pytest.fail("the engine ran without a charge"))
+    monkeypatch.setattr(session._engine, "rows", lambda *_: pytest.fail("the engine ran without a charge"))
     ledger = session._ledger
     ledger.path.unlink()
     ledger.records.chain.close()

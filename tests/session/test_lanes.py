@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterator
+from fractions import Fraction
 from pathlib import Path
 from threading import Event, Thread
 from typing import Any
@@ -14,7 +15,11 @@ import sfumato as sf
 from sfumato import door
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.lanes import Lanes
-from sfumato.errors import DataUnreadable, EngineFailed, UsageError
+from sfumato.errors import DataUnreadable, EngineFailed, SfumatoError, UsageError
+from sfumato.ledger.bought import Bought
+from sfumato.ledger.in_force import InForce
+from sfumato.ledger.ledger import Ledger
+from sfumato.plan.nodes import CountRows, Measure, Plan
 
 Open = Callable[..., sf.Session]
 SLOW, QUICK = "SELECT SUM(age) AS s FROM people", "SELECT COUNT(*) AS n FROM people"
@@ -31,12 +36,12 @@ class Held:
         self.began, self.let_go, self.at = Event(), Event(), set()
         rows = DuckDBEngine.rows
 
-        def held(engine: DuckDBEngine, queries: Any) -> Any:
+        def held(engine: DuckDBEngine, queries: Any, version: str) -> Any:
             self.at.add(id(engine))
             if any("sum(" in query.sql.lower() for query in queries) and not self.began.is_set():
                 self.began.set()
                 assert self.let_go.wait(PATIENCE)
-            return rows(engine, queries)
+            return rows(engine, queries, version)
 
         monkeypatch.setattr(DuckDBEngine, "rows", held)
 
@@ -172,18 +177,87 @@ def test_a_thread_that_is_interrupted_and_asks_again_is_refused(
     session, rows = open_crowd(limits=limits), DuckDBEngine.rows
     told: list[UsageError] = []
 
-    def interrupted(engine: DuckDBEngine, queries: Any) -> Any:
+    def interrupted(engine: DuckDBEngine, queries: Any, version: str) -> Any:
         monkeypatch.setattr(DuckDBEngine, "rows", rows)
         with pytest.raises(UsageError, match="this very thread") as refused:
             session.ask(QUICK, spend=0.1)
         told.append(refused.value)
-        return rows(engine, queries)
+        return rows(engine, queries, version)
 
     monkeypatch.setattr(DuckDBEngine, "rows", interrupted)
     assert Asking(session, SLOW).done().rows
     assert len(told) == 1
     assert Asking(session, QUICK).done().rows
     assert kinds(session) == ["open", "charge", "release", "charge", "release"]
+
+
+@pytest.mark.parametrize("limits", [None, TWO], ids=["one slot", "two"])
+def test_a_draw_that_is_interrupted_is_no_place_to_ask_from(
+    open_crowd: Open, monkeypatch: pytest.MonkeyPatch, limits: sf.Limits | None
+) -> None:
+    """Also where another engine is free; nor is a question one to draw or to seal from."""
+    session, rows = open_crowd(limits=limits, budget=sf.Budget(10)), DuckDBEngine.rows
+    one = Plan("people", session.schema.unit, None, (), (Measure(CountRows(), "laplace", Fraction(1, 4)),))
+    envelope, told = session.envelope("p", spend=1), []
+
+    def interrupted(engine: DuckDBEngine, queries: Any, version: str) -> Any:
+        monkeypatch.setattr(DuckDBEngine, "rows", rows)
+        for ask in (
+            lambda: session.ask(QUICK, spend=0.1),
+            lambda: envelope.ask(one, round_=7),
+            lambda: session.envelope("q", spend=1),
+        ):
+            with pytest.raises(UsageError, match="this very thread is in the middle of a question"):
+                ask()
+            told.append("refused")
+        return rows(engine, queries, version)
+
+    for ask in (lambda: envelope.ask(one, round_=0), lambda: session.ask(QUICK, spend=0.1)):
+        monkeypatch.setattr(DuckDBEngine, "rows", interrupted)
+        ask()
+    assert told == ["refused"] * 6
+    assert kinds(session) == ["open", "charge", "draw", "release", "charge", "release"]
+
+
+@pytest.mark.parametrize("reading", ["an answer that was kept", "the terms"])
+def test_a_handler_that_asks_while_its_thread_reads_the_ledger_lets_others_go_on(
+    open_crowd: Open, monkeypatch: pytest.MonkeyPatch, reading: str
+) -> None:
+    """It waited for the slot of another thread, which waited for the ledger that its own thread was reading."""
+    session, charge, lane = open_crowd(budget=sf.Budget(10)), Ledger.charge, DuckDBEngine.lane
+    told, has_slot, may_pay = list[str](), Event(), Event()
+
+    def paying(ledger: Ledger, paid: Any) -> Any:
+        has_slot.set()
+        assert may_pay.wait(PATIENCE)
+        return charge(ledger, paid)
+
+    def during(read: Callable[..., Any]) -> Callable[..., Any]:
+        def asked(*given: Any) -> Any:
+            found = read(*given)
+            if has_slot.is_set() and not told:
+                told.append("asked")
+                may_pay.set()
+                with pytest.raises(SfumatoError, match="this very thread"):
+                    session.ask(SLOW, spend=0.1)
+                told.append("refused")
+            return found
+
+        return asked
+
+    def waiting(engine: DuckDBEngine, asked: Any) -> Any:
+        assert told != ["asked"], "it waits for the other's slot, and the ledger with it"
+        return lane(engine, asked)
+
+    monkeypatch.setattr(Ledger, "charge", paying)
+    monkeypatch.setattr(DuckDBEngine, "lane", waiting)
+    where, name = (Bought, "known") if reading == "an answer that was kept" else (InForce, "to_plan_with")
+    monkeypatch.setattr(where, name, during(getattr(where, name)))
+    other = Asking(session, QUICK)
+    assert has_slot.wait(PATIENCE)
+    assert Asking(session, f"{QUICK} WHERE age > 30").done().rows
+    assert other.done().rows
+    assert told == ["asked", "refused"]
 
 
 def test_a_thread_inside_the_engine_gets_nothing_else_of_it(open_crowd: Open, monkeypatch: pytest.MonkeyPatch) -> None:

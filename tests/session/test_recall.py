@@ -81,7 +81,7 @@ def test_only_the_own_answers_are_recalled(open_crowd: Open, monkeypatch: pytest
     with pytest.raises(UsageError, match="receipt"):
         session.recall("2")  # type: ignore[arg-type]
 
-    def failing(_: str) -> None:
+    def failing(*_: object) -> None:
         raise EngineFailed("it failed.")
 
     monkeypatch.setattr(session._engine, "rows", failing)

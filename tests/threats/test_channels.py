@@ -614,7 +614,7 @@ def broken(certified, receipt, integers, entropy):
     hidden = [integers, certified]
     raise RuntimeError("a bug")
 
-def looked(engine, asked):
+def looked(engine, asked, version):
     hidden = [engine.run(one) for _, sql in asked for one in sql]
     return int("not a number") + len(hidden)
 

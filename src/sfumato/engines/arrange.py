@@ -15,22 +15,22 @@ from sfumato.plan.nodes import OpenKey
 
 
 def look(engine: Engine, made: Sequence[Counting], sql: Sequence[str]) -> Found:
-    """What an engine finds for the countings of a plan, given what `engines.sql.counting` wrote for each."""
-    (found,) = look_at_all(engine, [(made, sql)])
+    """What an engine finds now for the countings of a plan, given what `engines.sql.counting` wrote for each."""
+    (found,) = look_at_all(engine, [(made, sql)], engine.version())
     return found
 
 
-def look_at_all(engine: Engine, asked: Sequence[tuple[Sequence[Counting], Sequence[str]]]) -> list[Found]:
+def look_at_all(engine: Engine, asked: Sequence[tuple[Sequence[Counting], Sequence[str]]], version: str) -> list[Found]:
     """What an engine finds for several plans, each given by its countings and their SQL.
 
-    Claim: all of it is of one state of the data. Proof: the engine is asked once (`Engine.rows`).
+    Claim: all of it is of one state of the data, the one of this name. Proof: the engine is asked once (`Engine.rows`).
     """
     queries = [
         Query(one, cells=counting.kind == "cells" and not counting.open)
         for made, sql in asked
         for counting, one in zip(made, sql, strict=True)
     ]
-    results = iter(engine.rows(queries))
+    results = iter(engine.rows(queries, version))
     return [gather(made, list(islice(results, len(sql)))) for made, sql in asked]
 
 

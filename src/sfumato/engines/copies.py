@@ -15,10 +15,10 @@ class Copies:
     """Copies of sources, each as long as draws want it, and no longer than the data are in the state they were made of.
 
     Claim: whoever reads a copy reads the rows of its source in the state of the data that their draw names.
-    Proof: the engine makes it of the state that was named last (`Engine.kept`), and all are dropped when a draw names
-    another state, or another description of the table.
-    Needs: asked by the door alone, which holds the engine's slot and has found that state to be the draw's, and which
-    closes them wherever a draw ends with an error: then somebody else may have named another.
+    Proof: the engine makes it of that state (`Engine.kept`), and all are dropped when a draw names another state, or
+    another description of the table.
+    Needs: asked by the door alone, which holds the engine's slot, and which closes them wherever a draw ends with an
+    error.
     """
 
     def __init__(self, engine: Engine) -> None:
@@ -38,7 +38,7 @@ class Copies:
             self.close()
             self._of = version, plans[0].schema
         for kept in wanted:
-            self._keep(kept, plans[0].schema)
+            self._keep(kept, plans[0].schema, version)
         for other in self._kept.keys() - wanted.keys():
             self._drop(other)
         return self._names()
@@ -49,13 +49,13 @@ class Copies:
         for _, until in left.values():
             until.close()
 
-    def _keep(self, kept: Kept, schema: Schema) -> None:
+    def _keep(self, kept: Kept, schema: Schema, version: str) -> None:
         if kept in self._kept:
             return
         for inner in outermost(kept.source):
-            self._keep(inner, schema)
+            self._keep(inner, schema, version)
         until = ExitStack()
-        name = until.enter_context(self._engine.kept(kept.source, schema, self._names()))
+        name = until.enter_context(self._engine.kept(kept.source, schema, version, self._names()))
         self._kept[kept] = name, until
 
     def _drop(self, kept: Kept) -> None:

@@ -56,15 +56,18 @@ class Engine(Engines, Protocol):
         Refuses a thread that has it already: it was interrupted, and would wait for itself.
         """
 
-    def rows(self, queries: Sequence[Query]) -> list[RowsFound]:
+    def rows(self, queries: Sequence[Query], version: str) -> list[RowsFound]:
         """Of each query its rows.
 
-        Claim: all see one state of the data, the one that `version` named last; else it fails. Whatever the cause, a
-        failure is `EngineFailed` with one text, which says nothing about the data and hangs on no other error.
+        Claim: all see one state of the data, which `version` has named so, whatever else it named since; else it fails.
+        Whatever the cause, a failure is `EngineFailed` with one text, which says nothing about the data and hangs on no
+        other error.
         """
 
-    def kept(self, source: Source, schema: Schema, names: Names = NOTHING_KEPT) -> AbstractContextManager[str]:
+    def kept(
+        self, source: Source, schema: Schema, version: str, names: Names = NOTHING_KEPT
+    ) -> AbstractContextManager[str]:
         """The rows of a source under a private name, for as long as it lasts; `names` are those of others it needs.
 
-        Claim: they are of the state that `version` named last; else it fails, as `rows` does.
+        Claim: they are of one state, which `version` has named so; else it fails, as `rows` does.
         """

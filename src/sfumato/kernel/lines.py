@@ -104,7 +104,9 @@ class Line:
 def _edges(line: Line) -> Numbers:
     stride, zero = max(1, round(QUARTER / float(line.width))), line.place(0.0)
     inside = np.arange(zero % stride, line.size, stride)
-    return np.unique(np.concatenate([[0], inside, [line.size]])).astype(np.int64)
+    kept = np.unique(np.concatenate([[0], inside, [line.size]])).astype(np.int64)
+    kept.setflags(write=False)
+    return kept
 
 
 def _farther(edges: Values, first: int, zero: int, apart: float, one_sided: bool) -> Values:

@@ -147,7 +147,9 @@ def round_cells(lower: Fraction, width: Fraction, cells: int) -> Numbers:
     scale = lcm(lower.denominator, width.denominator, step.denominator)
     start, each, apart = (int(number * scale) for number in (lower, width, step))
     numbers = range(-(-start // apart), -(-(start + cells * each) // apart))
-    return np.array([(number * apart - start) // each for number in numbers], dtype=np.int64)
+    kept = np.array([(number * apart - start) // each for number in numbers], dtype=np.int64)
+    kept.setflags(write=False)
+    return kept
 
 
 def cost_of_odd(inside: Fraction, epsilon: Fraction, round_ones: int, cells: int) -> int:

@@ -39,7 +39,7 @@ from sfumato.query.capping import AskedCaps
 from sfumato.schema.columns import CategoryValue, Declared
 from sfumato.schema.numbers import GivenNumber, exact, whole
 from sfumato.schema.table import MOST_EXPECTED, Schema
-from sfumato.schema.unit import Unit
+from sfumato.schema.unit import Person, Unit
 
 Counts = NDArray[np.int64]
 
@@ -110,6 +110,7 @@ class Asking(ABC):
             "classes": list(self.classes),
             "columns": [one.name for one in self.features],
             "cells": hashlib.sha256(cells.encode()).hexdigest(),
+            **({"usual": [self.unit.max_rows, self.unit.max_groups]} if isinstance(self.unit, Person) else {}),
             **({"caps": [self.caps.rows, self.caps.groups, self.caps.rows_per_group]} if self.caps else {}),
         }
 

@@ -215,6 +215,11 @@ class Chain:
         if self._begun:
             raise asked_meanwhile(str(self.path))
 
+    def refuse_again(self) -> None:
+        """Raises where this very thread holds the lock, in a transaction or to read."""
+        if self.held()._is_owned():  # type: ignore[attr-defined]
+            raise asked_meanwhile(str(self.path))
+
     def _connected(self) -> sqlite3.Connection:
         """Claim: SQLite obeys no journal, from before it opens the file for as long as the connection is open."""
         prepare_place(self.file, self.path)

@@ -23,7 +23,13 @@ from sfumato.ledger.pen import Pen
 from sfumato.ledger.records import Records
 from sfumato.ledger.releases import written
 from sfumato.ledger.terms import Terms
-from sfumato.ledger.wordings import envelope_empty, interrupted_too_often, ledger_differs, no_receipt
+from sfumato.ledger.wordings import (
+    envelope_at_another_price,
+    envelope_empty,
+    interrupted_too_often,
+    ledger_differs,
+    no_receipt,
+)
 from sfumato.plan.nodes import PLAN_LANGUAGE
 from sfumato.schema.budget import Budget
 from sfumato.schema.given import check_analyst
@@ -63,7 +69,11 @@ class Ledger:
     # ---- for the door, and nobody else
 
     def found(self, paid: Payment | Draw) -> Stored | None:
-        """What was bought before and answered, or its failure: nothing is written, and no engine is needed."""
+        """What was bought before and answered, or its failure: nothing is written, and no engine is needed.
+
+        Refuses a thread that is reading here already: it was interrupted, and would take the lock along where it waits.
+        """
+        self.records.chain.refuse_again()
 
         def find(book: Book) -> Stored | EngineFailed | None:
             known = self._bought.known(book, paid)
@@ -93,12 +103,17 @@ class Ledger:
         return _receipt(entry.seq, payment) if repeated is None else repeated
 
     def seal(self, sealing: Sealing) -> Sealed:
-        """An envelope: a charge for a purpose, of which draws take their parts. The same purpose again is the same."""
+        """An envelope: a charge for a purpose, of which draws take their parts. The same purpose again is the same.
+
+        At another price it is not: what a spend is worth follows from the delta of the limit, which may have changed.
+        """
         with self.records.writing() as (pen, book):
+            self._demand_within(book, sealing)
             said = sealing.said(self.records.key, secrets.token_hex(16))
             entry = self._bought.known(book, sealing) or self._charged(pen, book, sealing, said)
-            demand(sealing.was_paid_by(entry), entry.seq, OTHERWISE)
-            self._demand_within(book, sealing)
+            demand(sealing.is_of(entry), entry.seq, OTHERWISE)
+            if not sealing.was_paid_by(entry):
+                raise envelope_at_another_price(entry.seq)
         return Sealed(entry.seq, sealing.cost, entry.content["seed"], entry.content["when"])
 
     def draw(self, draw: Draw) -> Receipt | Stored:

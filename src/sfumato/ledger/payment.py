@@ -147,9 +147,12 @@ class Sealing:
             "language": PLAN_LANGUAGE,
         }
 
+    def is_of(self, charge: Entry) -> bool:
+        """Whether a charge under its name is for the same purpose, at whatever price: that follows from the limit."""
+        return bool(charge.content.get("envelope") == self.purpose)
+
     def was_paid_by(self, charge: Entry) -> bool:
-        said = charge.content
-        return said.get("envelope") == self.purpose and _paid(said)[:3] == _price(self.cost)
+        return self.is_of(charge) and _paid(charge.content)[:3] == _price(self.cost)
 
 
 @dataclass(frozen=True, slots=True)

@@ -122,7 +122,7 @@ def ledger_is_key() -> UsageError:
 
 def asked_meanwhile(path: str) -> LedgerDamaged:
     return LedgerDamaged(
-        f"{path} is being written by this very thread, which was interrupted and asks again.",
+        f"{path} is being read or written by this very thread, which was interrupted and asks again.",
         "Nothing was written. Ask when the first question has been answered, not in a handler of signals.",
     )
 
@@ -185,6 +185,14 @@ def envelope_of_other_data(entry: int) -> UsageError:
     return UsageError(
         f"the data has changed since envelope {entry} was sealed.",
         "What is left in it is lost. A new envelope is a new charge.",
+    )
+
+
+def envelope_at_another_price(entry: int) -> UsageError:
+    return UsageError(
+        f"entry {entry} paid for this purpose while the limit had another delta; the same spend has another price now.",
+        "Nothing was charged; the ledger is sound. fresh=True pays for a new envelope (a request id must be new, too), "
+        "or let the owner put the delta of before into force again.",
     )
 
 

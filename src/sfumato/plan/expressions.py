@@ -307,7 +307,7 @@ class Grid:
     size: int
 
     def __post_init__(self) -> None:
-        if not (self.lower < self.upper and 1 <= self.size <= LARGEST_GRID):
+        if type(self.size) is not int or not (self.lower < self.upper and 1 <= self.size <= LARGEST_GRID):
             raise ValueError("a grid has cells and runs from its lower to its upper bound")
         if not all(fits_double(number) for number in (self.lower, self.upper, self.width)):
             raise ValueError("the cells of a grid are of a size that doubles have")

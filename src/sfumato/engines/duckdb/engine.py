@@ -17,6 +17,7 @@ import numpy as np
 from sfumato.engines.duckdb.dialect import DUCKDB
 from sfumato.engines.duckdb.further_tables import load_beside
 from sfumato.engines.duckdb.sources import describe, load
+from sfumato.engines.duckdb.tables import Sighting
 from sfumato.engines.duckdb.watchdog import Watchdog
 from sfumato.engines.protocol import Query, RowsFound
 from sfumato.engines.sql.phrases import text
@@ -87,8 +88,10 @@ class DuckDBEngine:
             raise session_closed()
         if self._pid != os.getpid():
             raise session_of_another_process()
-        found = "\n".join(table.version(self._execute) for table in self._tables)
-        return found if self._named is None else f"{NAMED}{self._named}"
+        return self._called([table.version(self._execute) for table in self._tables])
+
+    def _called(self, states: Sequence[str]) -> str:
+        return "\n".join(states) if self._named is None else f"{NAMED}{self._named}"
 
     def lane(self, asked: Hashable) -> AbstractContextManager[Self]:  # noqa: ARG002 - there is no other
         return nullcontext(self)
@@ -103,14 +106,14 @@ class DuckDBEngine:
         """
         return _not_taken(self._slot)
 
-    def rows(self, queries: Sequence[Query]) -> list[RowsFound]:
+    def rows(self, queries: Sequence[Query], version: str) -> list[RowsFound]:
         """Of each query its rows; a failure, of whatever cause, has one text and says nothing about the data.
 
-        Claim: all see the state that `version` named last. Proof: one transaction for what is copied, which one query
-        by itself is; and files that are scanned in place are the same before and after; a directory with a file more is
-        another state.
+        Claim: all see one state, which `version` has named so. Proof: one transaction for what is copied, which one
+        query by itself is; and files that are scanned in place have this name before and after, are the same ones, and
+        nobody has touched them meanwhile, not even to put them back; a directory with a file more is another state.
         """
-        with self._alone(), self._one_state(begin=len(queries) > 1), self._in_time():
+        with self._alone(), self._one_state(version, begin=len(queries) > 1), self._in_time():
             return [self._cells(one.sql) if one.cells else _fetch_all(self._run(one.sql)) for one in queries]
 
     def run(self, sql: str) -> list[tuple[Any, ...]]:
@@ -119,11 +122,11 @@ class DuckDBEngine:
             return _fetch_all(self._run(sql))
 
     @contextmanager
-    def kept(self, source: Source, schema: Schema, names: Names = NOTHING_KEPT) -> Iterator[str]:
+    def kept(self, source: Source, schema: Schema, version: str, names: Names = NOTHING_KEPT) -> Iterator[str]:
         """A copy of the rows of a source, under a name that no other copy has, dropped at the end."""
         name = f"{KEPT}{next(self._kept)}"
         rows = write_source(source, schema, self.dialect, names)
-        with self._alone(), self._one_state(commit=True), self._in_time():
+        with self._alone(), self._one_state(version, commit=True), self._in_time():
             _fetch_all(self._run(f"CREATE TEMP TABLE {name} AS SELECT * FROM {rows} AS t"))
         try:
             yield name
@@ -135,13 +138,16 @@ class DuckDBEngine:
         self._drop(name)
 
     def _drop(self, name: str) -> None:
+        """Not in a forked child: the table is its parent's, and the lock may be a thread's that is not here."""
+        if self._pid != os.getpid():
+            return
         with self._alone(), suppress(duckdb.Error):  # a closed connection has dropped it
             self._watchdog.forget()
             self._connection.execute(f"DROP TABLE IF EXISTS {name}")
 
     @contextmanager
-    def _one_state(self, *, begin: bool = True, commit: bool = False) -> Iterator[None]:
-        self._check_state()
+    def _one_state(self, version: str, *, begin: bool = True, commit: bool = False) -> Iterator[None]:
+        before = self._seen(version)
         self._watchdog.forget()  # what a Ctrl-C has left open: whoever has the slot is alone here
         if self._begun:
             self._undo()
@@ -152,7 +158,8 @@ class DuckDBEngine:
                 with self._failing_alike():
                     self._run("BEGIN TRANSACTION")
             yield
-            self._check_state()
+            if self._seen(version) != before:
+                raise engine_failed()
             if commit:
                 with self._failing_alike():
                     self._run("COMMIT")
@@ -166,9 +173,12 @@ class DuckDBEngine:
             self._connection.execute("ROLLBACK")
             self._begun = None
 
-    def _check_state(self) -> None:
-        if not all(table.is_as_named() for table in self._tables):
+    def _seen(self, version: str) -> list[Sighting]:
+        """What is in front of the engine now, which has this name; else it fails, whatever was named last."""
+        found = [seen for table in self._tables if (seen := table.seen()) is not None]
+        if len(found) < len(self._tables) or self._called([seen.state for seen in found]) != version:
             raise engine_failed()
+        return found
 
     def _cells(self, sql: str) -> Numbers:
         """Numbers of cells and how many rows each has: an array, because there may be many."""

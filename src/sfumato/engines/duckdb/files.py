@@ -3,6 +3,7 @@
 import csv
 import gzip
 import hashlib
+import os
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -100,6 +101,10 @@ class Files:
         told = "\n".join(map(state, self.listed))
         return f"{self.path}|{len(self.listed)}|{hashlib.sha256(told.encode(errors='surrogateescape')).hexdigest()}"
 
+    def changed(self) -> tuple[tuple[int, int], ...]:
+        """Of each file which one it is and when anything about it changed last, its name too: putting it back shows."""
+        return tuple(map(_changed, self.listed))
+
 
 def one_file(path: Path) -> Files:
     return Files(path, (path,), is_folder=False)
@@ -110,11 +115,20 @@ def folder(path: Path) -> Files:
 
 
 def state(path: Path) -> str:
+    status = _status(path)
+    return f"{path}|{status.st_size}|{status.st_mtime_ns}"
+
+
+def _changed(path: Path) -> tuple[int, int]:
+    status = _status(path)
+    return status.st_ino, status.st_ctime_ns
+
+
+def _status(path: Path) -> os.stat_result:
     try:
-        status = path.stat()
+        return path.stat()
     except OSError:
         raise file_missing(str(path)) from None
-    return f"{path}|{status.st_size}|{status.st_mtime_ns}"
 
 
 def state_with_log(path: Path) -> str:

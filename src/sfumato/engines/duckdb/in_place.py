@@ -7,7 +7,7 @@ import duckdb
 
 from sfumato.engines.duckdb.canonical import declared_columns, doubtful_values
 from sfumato.engines.duckdb.files import Files, state_with_log
-from sfumato.engines.duckdb.tables import Connection, Copied, create, damaged
+from sfumato.engines.duckdb.tables import Connection, Copied, Sighting, create, damaged
 from sfumato.engines.sql.phrases import quoted, text
 from sfumato.engines.wordings import (
     column_computed,
@@ -33,7 +33,7 @@ class Scanned:
         self._where = files
         self._name = name
         self._doubtful = doubtful
-        self._checked = ""
+        self._checked: Sighting | None = None
 
     def version(self, execute: Callable[[str], object]) -> str:
         """The state of the files; where they are new, all values that might be none are looked at first.
@@ -41,7 +41,7 @@ class Scanned:
         One text that is no UTF-8, or one time out of range, would let a question fail or not, depending on whose rows
         it reads. So the file is refused as a whole, before any question.
         """
-        found = self._where.state()
+        found = self._now()
         if found != self._checked:
             try:
                 if self._doubtful is not None:
@@ -49,14 +49,18 @@ class Scanned:
             except duckdb.Error:
                 raise values_unreadable(self._name) from None
             self._checked = found
-        return found
+        return found.state
 
-    def is_as_named(self) -> bool:
-        """Whether the files are still those that `version` looked at last."""
+    def seen(self) -> Sighting | None:
+        """The state that the files are in, if they are still those that `version` looked at last."""
         try:
-            return self._where.state() == self._checked
+            found = self._now()
         except DataUnreadable:
-            return False
+            return None
+        return found if found == self._checked else None
+
+    def _now(self) -> Sighting:
+        return Sighting(self._where.state(), self._where.changed())
 
 
 def parquet_files(connection: Connection, files: Files, schema: Schema) -> Scanned:

@@ -18,6 +18,14 @@ Connection = duckdb.DuckDBPyConnection
 
 
 @dataclass(frozen=True, slots=True)
+class Sighting:
+    """A state of a table by its name, and what tells it from the same files put back: not a part of the name."""
+
+    state: str
+    changed: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Copied:
     """As it was when it was opened: inside the engine, or in a file that nobody can change meanwhile."""
 
@@ -27,8 +35,8 @@ class Copied:
     def version(self, execute: Callable[[str], object]) -> str:  # noqa: ARG002 - like Scanned.version
         return self.state
 
-    def is_as_named(self) -> bool:
-        return True
+    def seen(self) -> Sighting:
+        return Sighting(self.state)
 
 
 def create(connection: Connection, kind: str, relation: str, schema: Schema, name: str) -> dict[str, str]:

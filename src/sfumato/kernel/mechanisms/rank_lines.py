@@ -135,7 +135,9 @@ def _order(parts: int) -> Numbers:
     """Which part of a cell gets its first row, its second and so on: the middle, then evenly (van der Corput)."""
     bits = parts.bit_length() - 1
     reversed_bits = [int(f"{number:0{bits}b}"[::-1], 2) for number in range(parts)]
-    return (np.array(reversed_bits, dtype=np.int64) + parts // 2) % parts
+    kept: Numbers = (np.array(reversed_bits, dtype=np.int64) + parts // 2) % parts
+    kept.setflags(write=False)
+    return kept
 
 
 @lru_cache(maxsize=64)

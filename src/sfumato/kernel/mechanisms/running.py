@@ -65,4 +65,6 @@ def _roots(size: int) -> Numbers:
     for k in range(1, size + 1):
         column.append((numerator * FINENESS + (1 << 79)) >> 80)
         numerator = numerator * (2 * k - 1) // (2 * k)
-    return np.array(column, dtype=np.int64)
+    kept = np.array(column, dtype=np.int64)
+    kept.setflags(write=False)
+    return kept
