@@ -6,6 +6,7 @@ from fractions import Fraction
 from math import sqrt
 
 from sfumato.answers.columns import CONFIDENCE, expected_error
+from sfumato.answers.rounding import bar
 from sfumato.kernel.certify import Certified, certify
 from sfumato.kernel.mechanisms.protocol import Mechanism
 from sfumato.ledger.terms import Terms
@@ -58,7 +59,7 @@ class Offer:
         errors = {name: pair for name, pair in self.errors.items() if pair[0] > times * pair[1]}
         means = {name: less for name, less in self.means.items() if less > times}
         return [
-            *(f"{name} ±{then:,.6g} instead of ±{now:,.6g}" for name, (now, then) in errors.items()),
+            *(f"{name} ±{bar(then)} instead of ±{bar(now)}" for name, (now, then) in errors.items()),
             *(f"{name} {less:,.3g} times less, on the rows that count" for name, less in means.items()),
         ]
 
