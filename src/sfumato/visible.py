@@ -8,11 +8,15 @@ which a text is shown, and showing twice is the same as showing once.
 import json
 import re
 from collections.abc import Callable
+from typing import Any
 
 # Printable for Python, and yet nothing to see: fillers, a blank, what chooses the variant of the sign before.
 SHAPELESS = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
 )
+# A spreadsheet takes a text that begins with one of these for a formula, or hands it to another program; those of East
+# Asia also where it is wide or small.
+OPENS_FORMULA = (*"=+-@|%", *"＝＋－＠｜％", *"﹦﹢﹣﹫﹪")
 
 
 def visible(text: str) -> str:
@@ -28,6 +32,13 @@ def visible_lines(text: str) -> str:
 def visible_json(text: str) -> str:
     """The same JSON, whose reader finds every value as it was; strings hold no line break, so all of them are ours."""
     return "\n".join(_spelt(line, _as_json) for line in text.split("\n"))
+
+
+def spreadsheet_cell(value: Any) -> Any:
+    """What a cell of a CSV file says: a text as people see it, marked where it would be a formula; numbers as such."""
+    if not isinstance(value, str):
+        return value
+    return f"'{visible(value)}" if value.lstrip().startswith(OPENS_FORMULA) else visible(value)
 
 
 def _spelt(text: str, spell: Callable[[str], str]) -> str:

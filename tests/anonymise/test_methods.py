@@ -243,6 +243,8 @@ def test_classify_suggests_and_the_owner_decides() -> None:
     plain = ["std", "admission_date", "survey", "patient_age", "country"]
     known = {one.column: one.role for one in a.classify(pa.table({name: [1, 2, 2] for name in plain}))}
     assert "sensitive" not in known.values(), known
+    flags = pa.table({"student": ["yes", "no"] * 15, "employee": list(range(30))})
+    assert [one.role for one in a.classify(flags)] == ["quasi-identifier", "identifier"], "who is one is no id"
     set_by_owner = {one.column: one for one in a.classify(table, roles={"ill": "sensitive"})}
     assert (set_by_owner["ill"].role, set_by_owner["ill"].why) == ("sensitive", "declared")
     with pytest.raises(UsageError, match="cannot be 'secret'"):

@@ -57,6 +57,7 @@ def test_every_aggregate_and_clause() -> None:
         .group_by("grade", '"Two Words"')
         .count()
         .count_values("zip", "zips")
+        .count_if("age > 30", "old")
         .sum("income - age", "the sum")
         .mean("income")
         .variance("income", "order")
@@ -69,13 +70,23 @@ def test_every_aggregate_and_clause() -> None:
         .limit(5, offset=2)
     )
     assert made.sql() == (
-        'SELECT grade, "Two Words", COUNT(*), COUNT(zip) AS zips, SUM(income - age) AS "the sum", AVG(income), '
+        'SELECT grade, "Two Words", COUNT(*), COUNT(zip) AS zips, '
+        'COUNT_IF(age > 30) AS old, SUM(income - age) AS "the sum", AVG(income), '
         "VARIANCE(income) AS order, STDDEV(age), AVG(income / 12) AS monthly FROM people "
         "WHERE age > 1 AND age < 9 AND (sex = 'f' OR sex = 'm') AND NOT income BETWEEN 1 AND 2 "
         'GROUP BY grade, "Two Words" HAVING (zips > 0 OR monthly > 1) AND COUNT(*) > 2 '
         "ORDER BY monthly DESC, grade LIMIT 5 OFFSET 2"
     ).replace("AS order", f"AS {written_name('order', 'a name')}")
     assert walk(made.sql()).plan.digest() == made.explain(spend=0.5).digest
+
+
+def test_rows_that_meet_a_condition_are_those_of_a_filter() -> None:
+    made = query().count_if("age > 3 OR sex = 'f'", "n")
+    same = query().aggregate("COUNT(*) FILTER (WHERE age > 3 OR sex = 'f')", "n")
+    assert made.explain().digest == same.explain().digest
+    for odd in ("age > 3) + COUNT(*", "age > 3, 1", "age > 3) FILTER (WHERE sex = 'f'", "age", ""):
+        with pytest.raises(Refused):
+            query().count_if(odd)
 
 
 @pytest.mark.slow

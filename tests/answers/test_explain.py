@@ -2,6 +2,7 @@
 
 import json
 from html import escape
+from math import ceil
 
 import pytest
 
@@ -62,7 +63,8 @@ def test_noise_is_told_in_units_of_the_column() -> None:
     deviation = told.steps[0].deviation
     assert deviation == pytest.approx(200_000 / 0.5 * 2**0.5, rel=1e-6)
     assert "    sensitivity 200,000: one row" in str(told)
-    assert f"standard deviation {deviation:,.6g}" in str(told)
+    assert f"standard deviation {deviation:,.0f}" in str(told)
+    assert f"  s: ±{ceil(told.expected_error['s']):,}\n" in str(told)
     assert "steps of" not in str(told)
 
 

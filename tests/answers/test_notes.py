@@ -1,5 +1,6 @@
 """What error bars do not cover, in sentences that follow from the plan; and the price in words."""
 
+from collections.abc import Callable
 from fractions import Fraction
 
 import pytest
@@ -18,7 +19,7 @@ PERSON = sf.Person("user_id", max_rows=20, max_groups=3)
 def said(question: str, unit: sf.Row | sf.Person | None = None) -> tuple[str, ...]:
     schema, price = Schema("people", unit or sf.Row(), COLUMNS), Terms(EPSILON).price(Fraction(1, 2))
     one = planned(question, schema, price)
-    return notes(one.certified, one.columns)
+    return notes(one.certified, one.columns, None, one.after.declared)
 
 
 def test_a_count_of_rows_hides_nothing() -> None:
@@ -113,6 +114,43 @@ def test_keys_that_every_row_has_are_no_note(key: str) -> None:
 )
 def test_rows_of_no_group_are_told_by_what_they_are_not(key: str, note: str) -> None:
     assert said(f"SELECT COUNT(*) FROM people GROUP BY {key}") == (note,)
+
+
+@pytest.mark.parametrize(
+    ("condition", "key", "note"),
+    [
+        ("visit < 3", "visit", "rows whose visit is outside 1 to 1000."),
+        ("visit IN (3, 7)", "visit", "rows whose visit is outside 1 to 1000."),
+        ("sex = 'f'", "sex", "rows whose sex is none of f, m."),
+        ("visit < 3 AND sex = 'f'", "visit, grade", "rows whose visit is outside 1 to 1000."),
+    ],
+)
+def test_what_a_condition_leaves_out_is_not_what_a_declaration_hides(condition: str, key: str, note: str) -> None:
+    assert said(f"SELECT COUNT(*) FROM people WHERE {condition} GROUP BY {key}")[0] == f"Not counted: {note}"
+
+
+def test_answers_and_explanations_tell_of_declarations(open_crowd: Callable[..., sf.Session]) -> None:
+    session = open_crowd()
+    question = "SELECT age, COUNT(*) AS n FROM people WHERE age < 20 GROUP BY age"
+    for told in (session.ask(question, spend=1), session.explain(question, spend=1)):
+        assert "Not counted: rows whose age is outside 17 to 90." in told.notes
+
+
+@pytest.mark.parametrize(
+    ("key", "note"),
+    [
+        ("born", "rows whose born is outside 2024-01-30 to 2024-03-05."),
+        ("DATE_TRUNC('month', born)", "rows in which the expression of born is outside 2024-01-01 to 2024-03-01."),
+        ("DATE_TRUNC('year', born)", "rows in which the expression of born is outside 2024-01-01 to 2024-01-01."),
+        ("phase", "rows whose phase is none of 2024-01-01, 2024-06-01."),
+        ("day", "rows whose day is none of 2024-01-01."),
+    ],
+)
+def test_dates_are_told_from_the_first_to_the_last(key: str, note: str) -> None:
+    phases, day = sf.Category(["2024-01-01", "2024-06-01"]), sf.Category(["2024-01-01"])
+    columns = {"born": sf.Date("2024-01-30", "2024-03-05"), "phase": phases, "day": day}
+    walked = walk(f"SELECT COUNT(*) FROM people GROUP BY {key}", schema=Schema("people", sf.Row(), columns))
+    assert notes(walked.certified, walked.draft.columns) == (f"Not counted: {note}",)
 
 
 def test_many_values_are_counted_and_not_listed() -> None:

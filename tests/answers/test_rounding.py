@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.answers.rounding import LOPSIDED, Written, beside_bars, is_lopsided, margin, number
+from sfumato.answers.rounding import LOPSIDED, Written, bar, beside_bars, is_lopsided, margin, number, six_digits
 
 WIDTHS = st.floats(1e-6, 1e7)
 
@@ -56,6 +56,36 @@ def test_ends_as_shown_hold_the_bar(value: float, wide: float, times: float) -> 
 def test_as_many_digits_as_the_bar_leaves(value: Any, interval: Any, number_shown: str, bar_shown: str) -> None:
     (told,), (bar,), _ = beside_bars([value], [interval])
     assert (number(told), bar if isinstance(bar, str) else number(bar)) == (number_shown, bar_shown)
+
+
+@pytest.mark.parametrize(
+    ("width", "as_read"),
+    [
+        (9559.08, "9,560"),
+        (0.883846, "0.89"),
+        (2.74415e6, "2,744,150"),
+        (12, "12"),
+        (1054, "1,054"),
+        (10.0, "10"),
+        (0.00123, "0.0013"),
+        (0.0, "0.00"),
+    ],
+)
+def test_a_bar_alone_has_the_digits_it_has_beside_its_number(width: float, as_read: str) -> None:
+    assert bar(width) == as_read
+    if width:
+        assert as_read == number(beside_bars([0.0], [(-float(width), float(width))])[1][0])
+
+
+def test_other_numbers_show_no_powers_of_ten() -> None:
+    assert [six_digits(value) for value in (1, 2744153.7, 1e9, 282842.7, 1.414213, 60)] == [
+        "1",
+        "2,744,154",
+        "1,000,000,000",
+        "282,843",
+        "1.41421",
+        "60",
+    ]
 
 
 def test_a_column_is_read_in_one_way() -> None:

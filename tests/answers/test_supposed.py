@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.answers.rounding import margin
+from sfumato.answers.rounding import bar, margin
 from sfumato.errors import Refused, UsageError
 from tests.entropy import SeededEntropy
 
@@ -24,6 +24,9 @@ CALLS = {
     "m": "MEDIAN(income)",
     "q": "QUANTILE(age, 0.9)",
     "c": "CDF(income, 40)",
+    "r": "SUM(income) / COUNT(*)",
+    "f": "AVG(income) / AVG(age)",
+    "g": "MEDIAN(income) - AVG(income)",
 }
 MANY = ", ".join(f"{call} AS {name}" for name, call in CALLS.items())
 
@@ -68,8 +71,24 @@ def test_what_is_told_is_about_what_comes(evenly: Callable[..., sf.Session], del
             answer = session.ask(question, spend=1, fresh=True)
             bars.append(margin(answer.interval()[0][name], answer.rows[0][name]))
         typical = sorted(bars)[7]
-        off = {"a": 1.05, "m": 2.1, "q": 2.1}.get(name, 1.4)
+        off = {"a": 1.05, "m": 2.1, "q": 2.1, "g": 2.1}.get(name, 1.4)
         assert typical / off < told.expected_error[name] < typical * off, (name, typical, told.expected_error[name])
+
+
+def test_a_share_is_of_groups_with_as_many_rows_each(open_crowd: Open) -> None:
+    """Of two groups of n rows: half the noise of their difference, over 2n."""
+    session, by_sex = open_crowd(), "FROM people GROUP BY sex"
+    one = session.explain(f"SELECT COUNT(*) AS n {by_sex}", spend=1).expected_error["n"]
+    told = session.explain(f"SELECT sex, COUNT(*) / SUM(COUNT(*)) OVER () AS p {by_sex}", spend=1, rows=1000)
+    assert told.supposed == ("p",)
+    assert told.expected_error["p"] == pytest.approx(one * 2**0.5 / 4000, rel=0.1)
+    assert "  p: ±0.00" in str(told)
+
+
+def test_a_formula_of_what_is_unknown_is_unknown(evenly: Callable[..., sf.Session]) -> None:
+    session = evenly(Decimal(0))
+    for made in ("AVG(wealth) / COUNT(*)", "AVG(income) / AVG(wealth)"):
+        assert session.explain(f"SELECT {made} AS f FROM people", spend=1, rows=1000).expected_error == {"f": None}
 
 
 def test_more_rows_or_more_spend_make_it_smaller(evenly: Callable[..., sf.Session]) -> None:
@@ -124,8 +143,8 @@ def test_words_and_json_say_whose_guess_it_is(open_crowd: Open) -> None:
     question = "SELECT sex, COUNT(*) AS n, AVG(age) AS a FROM people GROUP BY sex"
     told = open_crowd().explain(question, spend=0.5, rows=1000)
     text = str(told)
-    assert f"  n: ±{told.expected_error['n']:.6g}\n" in text
-    assert f"  a: ±{told.expected_error['a']:.6g} if a group has about 1,000 rows\n" in text
+    assert f"  n: ±{bar(told.expected_error['n'])}\n" in text
+    assert f"  a: ±{bar(told.expected_error['a'])} if a group has about 1,000 rows\n" in text
     assert "That a group has about 1,000 rows is your guess, and no data was looked at" in text
     said = json.loads(json.dumps(told.to_dict()))
     assert (said["rows"], said["supposed"]) == (1000, ["a"])
@@ -147,7 +166,7 @@ def test_rows_are_a_whole_number(open_crowd: Open, rows: Any) -> None:
 
 
 @pytest.mark.parametrize("delta", [Decimal(0), Decimal("1e-6")], ids=["epsilon", "rho"])
-@pytest.mark.parametrize("name", ["a", "m", "d"])
+@pytest.mark.parametrize("name", ["a", "m", "d", "r"])
 def test_a_spend_is_named_for_an_error(evenly: Callable[..., sf.Session], delta: Decimal, name: str) -> None:
     session = evenly(delta)
     question = f"SELECT {MANY} FROM people"

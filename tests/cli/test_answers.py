@@ -28,6 +28,25 @@ def test_a_page_in_one_file(shell: Shell, policy: Path, tmp_path: Path) -> None:
     )
 
 
+def test_a_column_that_is_not_read_as_declared_is_told_after_the_noise_alone(shell: Shell, tmp_path: Path) -> None:
+    """Decimal commas, and few rows: the same dash and the same words, since nothing else of the rows may be told."""
+    policy, said = tmp_path / "t.toml", []
+    for name, cells in (("commas", ['"1,5"'] * 2000), ("few", ["1.5"] * 2)):
+        (tmp_path / f"{name}.csv").write_text("cost\n" + "\n".join(cells) + "\n", encoding="utf-8")
+        policy.write_text(
+            f'[data]\nsource = "{name}.csv"\n[ledger]\npath = "{name}.ledger"\n[unit]\nkind = "row"\n'
+            "[budget]\nepsilon = 1\n"
+            '[columns]\ncost = { type = "float", lower = 0, upper = 232 }\n',
+            encoding="utf-8",
+        )
+        asked = ("ask", policy, f"SELECT AVG(cost) AS c FROM {name}", "--spend", "0.01")
+        code, out, err = shell(*asked, "--confidence", "0.9999999")
+        assert (code, err) == (0, "")
+        said.append([line for line in out.splitlines() if "sfumato check" in line])
+    assert said[0] == said[1]
+    assert len(said[0]) == 1
+
+
 def test_a_page_that_stands_still(shell: Shell, policy: Path, tmp_path: Path) -> None:
     place = tmp_path / "answer.html"
     assert shell("ask", policy, BY_SEX, "--spend", "0.5", "--static", "--output", place) == (0, "", "")

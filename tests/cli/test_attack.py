@@ -16,6 +16,7 @@ from sfumato.attacks import shows
 from sfumato.attacks.shows import SHOWS
 from sfumato.cli import progress as bars
 from sfumato.datasets import population
+from tests.plots.reading import fetches_nothing, read
 
 Shell = Callable[..., tuple[int, str, str]]
 
@@ -67,6 +68,24 @@ def test_an_attack_on_a_file(shell: Shell, people: Path, tmp_path: Path) -> None
     assert shell("attack", "denoise-additive", parquet, *options) == (0, "", "")
     assert "<h1>Attack: denoise additive</h1>" in (tmp_path / "b.html").read_text(encoding="utf-8")
     assert (tmp_path / "a.html").stat().st_size > 10_000
+    assert shell("attack", "denoise-additive", parquet, "--static", *options) == (0, "", "")
+    for name in ("a.html", "b.html"):
+        stands_still(tmp_path / name, pictures=1)
+
+
+def stands_still(page: Path, *, pictures: int) -> None:
+    text = page.read_text(encoding="utf-8")
+    reader = read(text)
+    fetches_nothing(reader)
+    assert (len(reader.all("img")), reader.all("script")) == (pictures, [])
+    assert len(text) < 250_000
+
+
+@pytest.mark.parametrize("command", [("attack", "tracker"), ("compare",)])
+def test_pictures_that_stand_still_need_a_page(shell: Shell, command: tuple[str, ...]) -> None:
+    code, _, err = shell(*command, "--static")
+    assert code == 2
+    assert "--static draws the plots of a page, and no page is written." in err
 
 
 @pytest.mark.parametrize(
@@ -155,4 +174,6 @@ def test_compare_in_every_format(shell: Shell, tmp_path: Path) -> None:
     assert shell("compare", place, *options, "--format", "markdown")[1].startswith("| method |")
     assert shell("compare", place, *options, "--format", "html", "--output", tmp_path / "c.html") == (0, "", "")
     assert "Methods compared" in (tmp_path / "c.html").read_text(encoding="utf-8")
+    assert shell("compare", place, *options, "--static", "--output", tmp_path / "c.html") == (0, "", "")
+    stands_still(tmp_path / "c.html", pictures=3)
     assert shell("compare", place)[0] == 2

@@ -66,6 +66,30 @@ def test_an_ending_that_a_command_does_not_print_is_refused(shell: Shell, tmp_pa
     assert not (tmp_path / "meaning.html").exists()
 
 
+@pytest.mark.parametrize("ending", ["xlsx", "TSV", "parquet", "v2"])
+def test_an_ending_that_nothing_is_written_with_is_refused_before_the_charge(
+    shell: Shell, policy: Path, tmp_path: Path, ending: str
+) -> None:
+    asked, named = ("ask", policy, "SELECT COUNT(*) AS n FROM people", "--spend", "0.5"), tmp_path / f"n.{ending}"
+    code, out, err = shell(*asked, "--output", named)
+    assert (code, out) == (2, "")
+    assert f"n.{ending} ends in .{ending}, and nothing like that is written." in err
+    assert "Let it end in .csv, .json or .txt, or, where --format knows them, in .html, .md or .geojson;" in err
+    assert ("Spreadsheets open .csv." in err) is (ending in ("xlsx", "TSV"))
+    assert shell("history", policy, "--format", "csv")[1].count("\n") == 1
+    assert not named.exists()
+    for order in (["--output", named, "--format", "csv"], ["--format", "csv", "--output", named]):
+        assert shell(*asked, *order)[0] == 0
+        assert named.read_text(encoding="utf-8").startswith("n,")
+
+
+def test_a_statement_for_the_engine_may_end_in_sql(shell: Shell, policy: Path, tmp_path: Path) -> None:
+    plan = ("explain", policy, "SELECT COUNT(*) AS n FROM people", "--spend", "0.5")
+    assert shell(*plan, "--sql", "--output", tmp_path / "plan.sql")[0] == 0
+    assert "SELECT" in (tmp_path / "plan.sql").read_text(encoding="utf-8")
+    assert shell("ask", *plan[1:], "--output", tmp_path / "plan.sql")[0] == 2
+
+
 def test_all_reports_stand_in_a_csv_file(shell: Shell, tmp_path: Path) -> None:
     places, told = tmp_path / "places.csv", tmp_path / "noisy.csv"
     places.write_text("lat,lon\n" + "43.78,10.92\n" * 50)

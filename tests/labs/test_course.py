@@ -14,8 +14,10 @@ from sfumato.errors import Unavailable, UsageError
 from sfumato.labs.grade import grading
 from sfumato.labs.grade.box import Limits
 from sfumato.labs.grade.grading import grade
-from sfumato.labs.grade.report import safe_cell, write_report
+from sfumato.labs.grade.report import write_report
 from sfumato.labs.handing import hand_out
+from sfumato.labs.students import _student
+from sfumato.visible import spreadsheet_cell
 from tests.labs.small import CONTENT, course_of, small, solution
 
 LIMITS = Limits(seconds=8)
@@ -281,8 +283,10 @@ def test_unsafe_is_printed_on_every_report(tmp_path):
         assert all("--unsafe" in row for row in rows[1:])
 
 
-@pytest.mark.parametrize("value", ["=1+1", "+1", "-1", "@x", "\t=1", "\r=1", "|x", "%x"])
+@pytest.mark.parametrize("value", ["=1+1", "+1", "-1", "@x", "\t=1", "\r=1", "|x", "%x", "﹦1", "＋1"])
 def test_formulas_are_neutralised(value):
-    assert safe_cell(value).startswith("'")
-    assert safe_cell("Ann - Lee") == "Ann - Lee"
-    assert safe_cell(-3) == -3
+    assert spreadsheet_cell(value).startswith("'")
+    assert spreadsheet_cell("Ann - Lee") == "Ann - Lee"
+    assert spreadsheet_cell(-3) == -3
+    _, wrong = _student(["s1", value], {"id": 0, "name": 1}, "en")
+    assert "a spreadsheet takes for a formula" in " ".join(wrong)

@@ -10,6 +10,7 @@ import pytest
 
 from sfumato.errors import MissingExtra
 from sfumato.plots import style
+from sfumato.plots.attacks import Success, successes
 from sfumato.plots.bars import bars, dots, shares
 from sfumato.plots.centres import Axis, Centre, centres_map
 from sfumato.plots.charts import Chart, Line, Mark, Panel
@@ -33,6 +34,10 @@ POINTS = [{"at": place, "share": place / 20} for place in (0, 10, 20)]
 PAIRS = [(0, 10), (-7, 3), (35, 45)]
 MANY = [f"value number {place}" for place in range(40)]
 DAYS = [f"2026-01-{day:02d}" for day in range(1, 32)]
+SUCCESSES = [
+    Success("additive noise, 0.5 standard deviations", 0.71, 0.69, None, alarming=False, outsiders=0.54),
+    Success("differential privacy, epsilon = 4", 0.7, 0.69, 0.99, alarming=False, outsiders=0.71),
+]
 # Every kind of plot that this package puts into a page, and a word that must be in the picture.
 PLOTS = {
     "upright bars": (bars(["m", "f"], [10, 20], [(8, 13), (20, 21)], title="n of people"), "n of people"),
@@ -40,6 +45,7 @@ PLOTS = {
     "dots": (dots(["a", "b"], [1.5, 2], [(1, 2), (1, 3)], title="mean"), "mean"),
     "lying dots": (dots(MANY, [10.0] * 40, [(8, 13)] * 40, title="n"), "value number 0"),
     "shares": (shares(["named", "guessed"], [0.7, 0.01], alarming=["named"]), "70.0 %"),
+    "successes": (successes(SUCCESSES), "epsilon = 4"),
     "steps": (steps(list(range(40)), [5.0] * 40, [(3, 7)] * 40, title="n", along="age"), "age"),
     "days": (steps(DAYS, [5.0] * 31, [(3, 7)] * 31, title="n", along="day"), "day"),
     "histogram": (histogram(["h"], [BINS], [PAIRS], title="h", along="age"), "age"),
@@ -93,6 +99,21 @@ def test_bars_are_as_long_as_their_numbers() -> None:
     box = r'<path d="M ([\d.]+) ([\d.]+) L ([\d.]+) \2 L \3 ([\d.]+) L \1 \4 z " [^>]*fill: #7c83c8'
     tall = [abs(float(foot) - float(top)) for _, foot, _, top in re.findall(box, " ".join(picture.split()))]
     assert [each / tall[0] for each in tall] == pytest.approx([1, 2, 4], rel=0.01)
+
+
+def test_long_labels_leave_room_for_the_plot() -> None:
+    label = SUCCESSES[0].label
+    assert label in words(svg(successes(SUCCESSES), 736))
+    narrow = words(svg(successes(SUCCESSES), 360))
+    assert label not in narrow
+    assert label in " ".join(narrow)
+
+
+def test_people_who_are_not_in_the_table_are_rings() -> None:
+    """A dot would hide the number beside the bar."""
+    picture = " ".join(svg(successes(SUCCESSES), 736).decode().split())
+    rings = re.findall(r'<use [^>]*style="fill: none; stroke: #3b3a52[^"]*"', picture)
+    assert len(rings) >= 2
 
 
 def test_the_same_figure_is_the_same_picture_and_says_nothing_of_when() -> None:

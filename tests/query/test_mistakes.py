@@ -79,6 +79,9 @@ SELECTED = [
     ("AVG(zip)", '"zip" is a text, but this needs a number', "COUNT(DISTINCT zip)"),
     ("MEDIAN(born)", '"born" is a date, but this needs a number', "DATE_DIFF('day', DATE '2020-01-01', born)"),
     ("ENTROPY(age)", "this measure of shape (ENTROPY)", "HISTOGRAM"),
+    ("SUM(SAFE_DIVIDE(age, grade))", "a division by what may be 0 (SAFE_DIVIDE)", "Write x / NULLIF(y, 0)"),
+    ("SAFE_DIVIDE(SUM(age), COUNT(*))", "a division by what may be 0 (SAFE_DIVIDE)", "Write x / NULLIF(y, 0)"),
+    ("DIV0(SUM(age), COUNT(*))", "a division by what may be 0 (DIV0)", "COALESCE(x / y, 0) is 0 there"),
 ]
 MET = [
     ("TRUE", "a constant as a condition", "Leave it out"),
@@ -130,7 +133,10 @@ WHOLE = [
     ("SELECT COUNT(*) FROM people GROUP BY age > 3", "a condition as a value", "CASE WHEN age > 3 THEN 1 ELSE 0 END"),
     ("SELECT COUNT(*) FROM people GROUP BY COUNT(*)", "GROUP BY COUNT(*)", "Group by columns"),
     ("SELECT COUNT(*) FROM people GROUP BY 'sex'", "a text in quotes here", "double ones"),
-    ("SELECT COUNT(*) FROM people GROUP BY CUBE (sex)", "CUBE", "Ask one GROUP BY at a time"),
+    ("SELECT COUNT(*) FROM people GROUP BY CUBE (sex)", "CUBE", "GROUP BY ROLLUP (a, b) adds"),
+    ("SELECT COUNT(*) FROM people GROUP BY GROUPING SETS ((sex), ())", "GROUPING SETS", "GROUP BY ROLLUP (a, b)"),
+    ("SELECT TOP 5 sex, COUNT(*) FROM people GROUP BY sex", "TOP 5", "end with LIMIT 5."),
+    ("SELECT TOP (12) sex, COUNT(*) FROM people GROUP BY sex", "TOP 12", "end with LIMIT 12."),
     ("SELECT COUNT(*) FROM people GROUP BY sex WITH TOTALS", "WITH TOTALS", "Ask without GROUP BY"),
     ("SELECT COUNT(*) FROM people UNION SELECT COUNT(*) FROM people", "UNION", "Ask each part by itself"),
     ("SELECT COUNT(*) FROM people INTERSECT SELECT COUNT(*) FROM people", "INTERSECT", "AND in WHERE"),
@@ -239,6 +245,8 @@ def test_what_is_advised_works() -> None:
         assert walk(f"SELECT AVG({advised}) FROM people")
     for advised in ("EXP(LEAST(income, 100))", "LEAST(LENGTH(zip), 100)", "DATE_DIFF('day', DATE '2020-01-01', born)"):
         assert walk(f"SELECT AVG({advised}), MEDIAN({advised}) FROM people")
+    for advised in ("SUM(age) / NULLIF(COUNT(*), 0)", "SUM(age) / COUNT(*)", "COALESCE(SUM(age) / COUNT(*), 0)"):
+        assert walk(f"SELECT {advised} FROM people")
     for advised in ("COUNT(CASE WHEN age > 30 THEN 1 END)", "SUM(CASE WHEN age > 30 THEN 1 ELSE 0 END)"):
         assert walk(f"SELECT {advised} FROM people")
 

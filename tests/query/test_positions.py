@@ -74,6 +74,11 @@ def marked(error: Refused) -> str:
         "SELECT COUNT(*) FROM (SELECT age FROM «range(10)»)",
         "SELECT SUM(«FOO(`it's`)») FROM people",
         "SELECT COUNT(*) AS `--x` FROM people WHERE age > 1 AND «sex»",
+        "SELECT «TOP 5» sex, COUNT(*) FROM people GROUP BY sex",
+        "SELECT DISTINCT «TOP (5)» sex, COUNT(*) FROM people GROUP BY sex",
+        "SELECT QUANTILE(age, «level =>» 0.5) FROM people",
+        "SELECT «WITH DIFFERENTIAL_PRIVACY» COUNT(*) FROM people",
+        "SELECT «WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon = 1, delta = 1e-5)» COUNT(*) FROM people",
     ],
 )
 def test_the_part_that_cannot_be_read(question: str) -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from sfumato.schema.column_names import IdOf, id_of, naming, words_of
-from sfumato.schema.draft import chosen_unit
+from sfumato.schema.draft import chosen_unit, draft_policy, worth_a_look
 
 
 def each(names: str) -> list[str]:
@@ -14,7 +14,9 @@ PERSONS = each(
     "PatientId|Patient ID|patient_id|patientid|PATIENT_ID|IDPatient|id_patient|CustomerID|SUBJID|USUBJID|MRN|pid|uid|"
     "user_uuid|userID2|user_account_id|Unique Patient ID|employee_no|account_id|household_id|Kundennummer|"
     "код пациента|КОД_КЛИЕНТА|№ пациента|номер пациента|mã bệnh nhân|Mã khách hàng|ma_sinh_vien|患者编号|学号|员工编号|"
-    "用户ID"
+    "用户ID|hhid|HHID|person_id|client_no|studentID|employee nr|playerID|player_id|Matrikelnummer|Matrikel-Nr|"
+    "ユーザーID|ユーザー ID|顧客番号|会員ID|学籍番号|사용자ID|사용자 아이디|고객번호|학번|"
+    "معرف المريض|معرّف_المستخدم|رقم الطالب"
 )
 DOCUMENTS = each(
     "ИНН|СНИЛС|паспорт|SSN|passport|national_id|social security number|NHSNumber|nhs_no|"
@@ -23,7 +25,9 @@ DOCUMENTS = each(
 OTHERS = each("transaction_id|InvoiceNo|visitId|case_no|CaseId|store_id|номер заказа|mã giao dịch|订单号|orderid")
 NONE = each(
     "bid|paid|valid|hybrid|grid|zip_code|postal code|patient_zip_code|patient_age|mã bưu chính|member|country_code|"
-    "customer_phone_number|account_balance|индекс|年龄||1|___|key|code"
+    "customer_phone_number|account_balance|индекс|年龄||1|___|key|code|persons|personal|person_count|clientele|"
+    "student_age|employee_count|player1|player_2|players|team|顧客電話番号|会員郵便番号|ユーザー名|사용자수|"
+    "رقم الهاتف|عمر المريض|matrikel"
 )
 
 
@@ -32,8 +36,8 @@ NONE = each(
     [
         *((name, IdOf.person) for name in PERSONS),
         *((name, IdOf.document) for name in DOCUMENTS),
-        *((name, IdOf.bare) for name in ("customer", "User")),
-        *((name, IdOf.plain) for name in ("id", "ID", "uuid", "mã số", "编号", "rowid")),
+        *((name, IdOf.bare) for name in each("customer|User|person|Client|student|EMPLOYEE|player")),
+        *((name, IdOf.plain) for name in ("id", "ID", "uuid", "mã số", "编号", "rowid", "معرف")),
         *((name, IdOf.other) for name in OTHERS),
         *((name, None) for name in NONE),
     ],
@@ -55,11 +59,27 @@ def test_whose_id_a_column_is(name: str, of: IdOf | None) -> None:
         ("amount visit_id store_id", "visit_id"),
         ("код_пациента номер_заказа", "код_пациента"),
         ("age paid", None),
+        ("game_id player1 player2", "game_id"),
+        ("hhid pid age", "hhid"),
+        ("pid user_id", "user_id"),
     ],
 )
 def test_a_persons_id_comes_first(columns: str, unit: str | None) -> None:
-    found = chosen_unit(columns.split())
+    found = chosen_unit(dict.fromkeys(columns.split(), "VARCHAR"))
     assert (found.column if found else None) == unit
+
+
+def test_a_column_that_says_yes_or_no_is_nobodys_id() -> None:
+    columns = {"student": "VARCHAR", "employee": "BOOLEAN", "balance": "DOUBLE"}
+    found = chosen_unit(columns)
+    assert found is not None, "by its name alone"
+    assert found.column == "student"
+    assert chosen_unit(columns, {"student": ("No", "Yes")}) is None
+    assert worth_a_look(columns) == ["student"]
+    drafted = draft_policy("t.csv", "t", columns, looks={"student": ("No", "Yes")})
+    assert 'student = { type = "category", values = ["No", "Yes"] }' in drafted
+    assert 'employee = { type = "category", values = [true, false] }' in drafted
+    assert 'kind = "row"' in drafted
 
 
 def test_names_are_read_however_they_are_put_together() -> None:

@@ -17,6 +17,7 @@ from sfumato.cli.output import as_csv
 from sfumato.kernel import gate
 from sfumato.kernel.certify import Certified
 from sfumato.kernel.gate import Release
+from sfumato.visible import spreadsheet_cell, visible
 from tests.threats.test_channels import neighbours, session_on
 
 QUESTIONS = [
@@ -76,14 +77,15 @@ def test_a_spend_for_an_error_is_the_same_for_neighbours(tmp_path: Path) -> None
     assert one == other
 
 
-FORMULAS = ["=1+1", "+1", "-1+1", "@SUM(A1)", " =1", "\uff1d1", "\t=1", "\r=1"]
+FORMULAS = ["=1+1", "+1", "-1+1", "@SUM(A1)", " =1", "\uff1d1", "\t=1", "\r=1", "|x", "%x", "\u2009=1"]
+FORMULAS += [sign + "1" for sign in "﹦﹢﹣﹫﹪＋－＠｜％"]
 
 
 @pytest.mark.parametrize("formula", FORMULAS)
 def test_keys_and_names_are_text_in_a_spreadsheet(formula: str) -> None:
     ((name,), (cell,)) = list(csv.reader(io.StringIO(as_csv([formula], [{formula: formula}]), newline="")))
-    # What nobody sees is spelt out, and then begins with a backslash.
-    assert name == cell == ("'" + formula if formula.isprintable() else repr(formula)[1:-1])
+    assert name == cell == "'" + visible(formula)
+    assert spreadsheet_cell(f"n {formula}") == visible(f"n {formula}")
 
 
 def test_a_hostile_key_leaves_through_csv_as_text(

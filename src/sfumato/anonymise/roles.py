@@ -11,7 +11,7 @@ from sfumato.anonymise.columns import plain
 from sfumato.anonymise.health_words import health_word
 from sfumato.anonymise.tables import named, one_or_more, read_table
 from sfumato.anonymise.wordings import listed_twice, no_quasi, role_unknown, speaks_of, two_roles
-from sfumato.schema.column_names import naming, words_of
+from sfumato.schema.column_names import IdOf, id_of, naming, words_of
 from sfumato.schema.roles import ROLES
 
 # A column whose values are nearly all different names people; one with few values and no telling name does not.
@@ -77,7 +77,7 @@ def _suggested(table: pa.Table, name: str, given: str | None) -> Suggestion:
 
 
 def _guess(name: str, kind: pa.DataType, filled: int, distinct: int, share: float) -> tuple[str, str]:
-    if (said := naming(name)) is not None:
+    if (said := naming(name)) is not None and (distinct > 2 or id_of(name) is not IdOf.bare):
         return "identifier", speaks_of(said)
     if (said := health_word(name)) is not None:
         return "sensitive", speaks_of(said)

@@ -342,7 +342,7 @@ def finish(
         _notes=Notes(
             certified,
             columns,
-            (*notes(certified, columns, clipping), *notes_on_totals(certified, after.rolled)),
+            (*notes(certified, columns, clipping, after.declared), *notes_on_totals(certified, after.rolled)),
             None
             if clipped is None
             else clipped.notes(columns, [rows[place] for place in groups], [values[place] for place in groups]),

@@ -89,6 +89,10 @@ class Builder:
         """The number of rows in which this has a value."""
         return self._called("COUNT", value, name)
 
+    def count_if(self, condition: str, name: str | None = None) -> Self:
+        """The number of rows that meet a condition, beside other numbers of the same rows."""
+        return self.aggregate(f"COUNT_IF({read_part(condition, 'a condition').text})", name)
+
     def sum(self, value: str, name: str | None = None) -> Self:
         return self._called("SUM", value, name)
 

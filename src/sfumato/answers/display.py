@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 MOST_LISTED = 20
 MOST_BLOCKS = 24
 BLOCKS = "▁▂▃▄▅▆▇█"
-NO_BAR = f"{NONE} stands for an error bar that would go from one end of what is possible to the other: spend more."
+NO_BAR = (
+    f"{NONE} stands for an error bar that would go from one end of what is possible to the other: spend more. If that "
+    "does not help, there is hardly a value, or none is read as it is declared: sfumato check shows it to the owner."
+)
 Rows = tuple[list[str], list[dict[str, Any]]]
 
 

@@ -9,6 +9,7 @@ from sfumato.answers.columns import CONFIDENCE
 from sfumato.answers.formulas import expected_errors
 from sfumato.answers.notes import notes, price_in_words, protects
 from sfumato.answers.offers import cheaper
+from sfumato.answers.rounding import bar, six_digits
 from sfumato.answers.supposed import supposed_error
 from sfumato.answers.totals import notes_on_totals
 from sfumato.answers.wordings import if_so_many, supposing
@@ -40,6 +41,7 @@ from sfumato.plan.nodes import (
     UnboundedSum,
 )
 from sfumato.plots.fragment import text_fragment
+from sfumato.query.computing import Computed
 from sfumato.query.ordering import After
 from sfumato.query.rewrite import (
     Clipping,
@@ -131,21 +133,23 @@ class Explanation:
         lines += [f"Groups:   {self.keys or many}", "Releases:"]
         for step in self.steps:
             lines += [f"  {step.measures}: {100 * step.share:.0f} % of the spend"]
-            lines += [f"    sensitivity {step.sensitivity:,.6g}: {step.rule}"]
+            lines += [f"    sensitivity {six_digits(step.sensitivity)}: {step.rule}"]
             mechanism = step.event["mechanism"].replace("_", " ")
             if step.event["mechanism"] == "bounded_sum":
                 lines += ["    noise in proportion to the larger of the bounds found"]
             elif step.deviation is None:
                 lines += [f"    chosen privately: {mechanism}"]
             else:
-                lines += [f"    {mechanism} noise, standard deviation {step.deviation:,.6g}"]
+                lines += [f"    {mechanism} noise, standard deviation {six_digits(step.deviation)}"]
         lines += [f"Error bars ({100 * CONFIDENCE:.0f} %):"]
         for name, error in self.expected_error.items():
             unknown = "none" if name in self.without_error else "depends on the answer"
             guessed = f" {if_so_many(self.rows)}" if self.rows is not None and name in self.supposed else ""
-            lines += [f"  {name}: " + (f"±{error:.6g}{guessed}" if error is not None else unknown)]
+            lines += [f"  {name}: " + (f"±{bar(error)}{guessed}" if error is not None else unknown)]
             if name in self.without_delta:
-                lines += [f"    with delta = 0 in the policy: ±{self.without_delta[name]:.6g}, and fewer questions fit"]
+                lines += [
+                    f"    with delta = 0 in the policy: ±{bar(self.without_delta[name])}, and fewer questions fit"
+                ]
         lines += [f"  {supposing(self.rows)}"] if self.rows is not None and self.supposed else []
         lines += ["Cheaper:", *(f"  {offer}" for offer in self.cheaper)] if self.cheaper else []
         lines += ["Not covered by error bars:", *(f"  {note}" for note in self.notes)] if self.notes else []
@@ -170,7 +174,7 @@ def explain(
     plan, clipped = certified.plan, None if clipping is None else Clipped(certified, clipping)
     mechanisms = tuple(release.mechanism for release in certified.releases)
     errors = expected_errors(columns, after, mechanisms, CONFIDENCE, clipped)
-    guessed = {} if rows is None else _supposed(certified, columns, clipped, rows, errors)
+    guessed = {} if rows is None else _supposed(certified, (*columns, *after.computed), clipped, rows, errors)
     return Explanation(
         question=question,
         unit=protects(plan),
@@ -191,7 +195,7 @@ def explain(
             ),
         ),
         expected_error={**errors, **guessed},
-        notes=(*notes(certified, columns, clipping), *notes_on_totals(certified, after.rolled)),
+        notes=(*notes(certified, columns, clipping, after.declared), *notes_on_totals(certified, after.rolled)),
         sql=sql,
         digest=certified.digest,
         keys="" if certified.selection is None else _discovered(certified.selection),
@@ -205,14 +209,14 @@ def explain(
 
 def _supposed(
     certified: Certified,
-    columns: tuple[OutputColumn, ...],
+    columns: tuple[OutputColumn | Computed, ...],
     clipped: Clipped | None,
     rows: int,
     known: dict[str, float | None],
 ) -> dict[str, float]:
     """What depends on the answer, of a group of about so many rows."""
     unknown = [column for column in columns if known.get(column.name, 0) is None]
-    found = {column.name: supposed_error(column, certified, rows, CONFIDENCE, clipped) for column in unknown}
+    found = {column.name: supposed_error(column, columns, certified, rows, CONFIDENCE, clipped) for column in unknown}
     return {name: error for name, error in found.items() if error is not None}
 
 

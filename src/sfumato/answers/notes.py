@@ -1,7 +1,9 @@
 """What error bars do not cover, and what a price means. Every sentence follows from the plan; no data is near."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from datetime import date, timedelta
 from fractions import Fraction
+from itertools import pairwise
 from math import ceil, floor
 
 from sfumato.accounting.belief import membership_advantage, posterior
@@ -16,18 +18,26 @@ from sfumato.plan.sources import Lookup, OnUnit, PerUnit, Rows, Source, one_row_
 from sfumato.plan.walk import columns_in
 from sfumato.query.clipping import Bounded, clamped_to
 from sfumato.query.rewrite import Clipping, MeanColumn, ModeColumn, OutputColumn, QuantileColumn, SumColumn
+from sfumato.schema.columns import CategoryValue
 from sfumato.schema.unit import Person, UpTo
 
 EVEN = Fraction(1, 2)
+ONE_DAY = timedelta(1)
 MOST_NAMED = 6  # values in a note
 # Of every date within bounds, and how many of them there are.
 PARTS_OF_DATES = {"QUARTER": 4, "MONTH": 12, "WEEK": 53, "DAY": 31, "DAYOFWEEK": 7, "ISODOW": 7, "DAYOFYEAR": 366}
 
 
-def notes(certified: Certified, columns: tuple[OutputColumn, ...], clipping: Clipping | None = None) -> tuple[str, ...]:
+def notes(
+    certified: Certified,
+    columns: tuple[OutputColumn, ...],
+    clipping: Clipping | None = None,
+    declared: tuple[Key | OpenKey, ...] = (),
+) -> tuple[str, ...]:
     """One sentence for each thing that clipping to bounds, bounding of a person's rows and keys may hide.
 
-    Where clipping is counted, what error bars hold of it is said with the counts.
+    Where clipping is counted, what error bars hold of it is said with the counts. `declared`: the keys before a
+    condition left a part of them, which hides nothing.
     """
     plan = certified.plan
     aggregates = tuple(measure.aggregate for measure in plan.measures)
@@ -61,7 +71,7 @@ def notes(certified: Certified, columns: tuple[OutputColumn, ...], clipping: Cli
         if isinstance(column, ModeColumn)
     ]
     said += _capped(plan, clipping)
-    said += [note for key in plan.keys if (note := _outside(key))]
+    said += [note for key in declared or plan.keys if (note := _outside(key))]
     if certified.selection is not None:
         said.append(_discovered(certified.selection))
     return tuple(said)
@@ -70,7 +80,11 @@ def notes(certified: Certified, columns: tuple[OutputColumn, ...], clipping: Cli
 def _outside(key: Key | OpenKey) -> str:
     """Which rows are in no group."""
     match key:
-        case ListedKey(expression=value, values=values) if not _always_given(value):
+        case ListedKey(expression=value) if _always_given(value):
+            return ""
+        case ListedKey(expression=value, values=values) if _without_gaps(value, values):
+            return f"Not counted: rows {_whose(value)} is outside {values[0]} to {values[-1]}."
+        case ListedKey(expression=value, values=values):
             few = len(values) <= MOST_NAMED
             listed = ", ".join(map(str, values)) if few else f"the {len(values):,} values that are declared"
             return f"Not counted: rows {_whose(value)} is none of {listed}."
@@ -80,6 +94,17 @@ def _outside(key: Key | OpenKey) -> str:
             return f"Not counted: rows {_whose(value)} is outside {values[0]} to {values[-1]}."
         case _:
             return ""
+
+
+def _without_gaps(value: Expression, values: Sequence[CategoryValue]) -> bool:
+    """Whether values are days, or first days of weeks, months …, all that there are from the first to the last."""
+    if isinstance(value, Call) and value.name == "DATE_TRUNC":
+        return True
+    try:
+        days = [date.fromisoformat(str(day)) for day in values]
+    except ValueError:
+        return False
+    return len(days) > 1 and all(after - before == ONE_DAY for before, after in pairwise(days))
 
 
 def _whose(value: Expression) -> str:

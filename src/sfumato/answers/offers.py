@@ -7,7 +7,7 @@ from math import sqrt
 from typing import Any
 
 from sfumato.answers.columns import CONFIDENCE, Noises, expected_error, interval_of, value_of
-from sfumato.answers.rounding import margin
+from sfumato.answers.rounding import bar, margin
 from sfumato.answers.supposed import supposed_error
 from sfumato.kernel.certify import Certified, certify
 from sfumato.kernel.mechanisms.protocol import Mechanism, Released
@@ -84,7 +84,7 @@ class Offer:
         errors = {name: pair for name, pair in self.errors.items() if pair[0] > times * pair[1]}
         means = {name: less for name, less in self.means.items() if less > times}
         return [
-            *(f"{name} ±{then:,.6g} instead of ±{now:,.6g}" for name, (now, then) in errors.items()),
+            *(f"{name} ±{bar(then)} instead of ±{bar(now)}" for name, (now, then) in errors.items()),
             *(
                 f"{name} {self.bars[name].in_words}"
                 if name in self.bars

@@ -6,6 +6,7 @@ from typing import Any
 
 NONE = "–"
 PLAIN = 1e8  # from here on numbers are shown without a fraction
+MANY_DIGITS = 1e5
 SMALL = 0.1  # below it two digits are shown, wherever they begin
 LOPSIDED = 1.5  # times as far to one side as to the other: ± would tell of a bar that is not there
 MOST_DECIMALS = 12
@@ -113,6 +114,17 @@ def _rounded(value: float, places: int, how: Any) -> Any:
     nearest = round(scaled)
     whole = nearest if abs(scaled - nearest) < 1e-6 else how(scaled)
     return Written(whole / 10**places, f"{whole / 10**places:,.{places}f}")
+
+
+def bar(width: float) -> str:
+    """An error bar by itself, as beside its number: two digits of it or all before the point, rounded up."""
+    places = _decimals(width)
+    return number(width if places is None else _rounded(width, places, ceil))
+
+
+def six_digits(value: float) -> str:
+    """A number that is nobody's answer; from a hundred thousand on all digits before the point."""
+    return f"{value:,.0f}" if abs(value) >= MANY_DIGITS else f"{value:,.6g}"
 
 
 def number(value: float) -> str:

@@ -49,9 +49,10 @@ def error_of(
         raise not_measured(name, measured)
     if any(isinstance(found, ModeColumn) and found.name == name for found in columns):
         raise no_error_bar(name)
-    error, made = measured[name], next((found for found in columns if found.name == name), None)
-    if error is None and rows is not None and made is not None:
-        error = supposed_error(made, certified, rows, confidence, clipped)
+    error, all_columns = measured[name], (*columns, *after.computed)
+    if error is None and rows is not None:
+        made = next(found for found in all_columns if found.name == name)
+        error = supposed_error(made, all_columns, certified, rows, confidence, clipped)
     if error is None:
         raise error_depends(name)
     return error

@@ -13,6 +13,7 @@ import numpy as np
 from sfumato.answers.cells import HALF
 from sfumato.answers.clipped import Clipped
 from sfumato.answers.columns import Noises, interval_of, value_of
+from sfumato.answers.formulas import Formulas
 from sfumato.answers.rounding import margin
 from sfumato.kernel.certify import Certified
 from sfumato.kernel.mechanisms.additive import Additive
@@ -21,6 +22,7 @@ from sfumato.kernel.mechanisms.protocol import CellCounts, Mechanism, Numbers
 from sfumato.kernel.mechanisms.rank_bars import balanced, counts_between
 from sfumato.kernel.mechanisms.ranks import RankChoice
 from sfumato.plan.lattice import Lattice
+from sfumato.query.computing import Computed, shown
 from sfumato.query.rewrite import (
     CdfColumn,
     CountColumn,
@@ -40,25 +42,43 @@ def supposed_rows(rows: int | None) -> int | None:
 
 
 def supposed_error(
-    column: OutputColumn, certified: Certified, rows: int, confidence: float, clipped: Clipped | None = None
+    column: OutputColumn | Computed,
+    columns: Sequence[OutputColumn | Computed],
+    certified: Certified,
+    rows: int,
+    confidence: float,
+    clipped: Clipped | None = None,
 ) -> float | None:
-    """From the number to the farther end of its error bar; None where bounds are still to be found."""
+    """From the number to the farther end of its error bar; None where bounds are still to be found.
+
+    columns: all of the answer, of which this one may be computed.
+    """
     mechanisms = tuple(release.mechanism for release in certified.releases)
-    released = _released(column, mechanisms, rows)
-    if released is None:
+    measured = {each.name: each for each in columns if not isinstance(each, Computed)}
+    made_of = [measured[each.column] for each in column.operands] if isinstance(column, Computed) else [column]
+    entries: list[Any] = [rows] * len(mechanisms)
+    if not all(_put(part, entries, mechanisms, rows) for part in made_of):
         return None
-    if clipped is None:
-        interval = interval_of(column, released, Noises(mechanisms, confidence))
+    if clipped is not None:
+        entries = [0 if place in clipped.counted else entry for place, entry in enumerate(entries)]
+    released, held = tuple(entries), None if clipped is None else clipped.interval
+    if isinstance(column, Computed):
+        groups = 1 if certified.selection is not None else certified.plan.groups
+        formulas = Formulas((column,), measured, mechanisms, (released,) * groups)
+        (intervals,) = formulas.intervals([released], confidence, held)
+        values = [value_of(part, (), released, mechanisms) for part in made_of]
+        given = [groups * value if each.total else value for value, each in zip(values, column.operands, strict=True)]
+        interval, value = intervals[column.name], shown(column.formula, lambda name: given[int(name)])
     else:
-        released = tuple(0 if place in clipped.counted else entry for place, entry in enumerate(released))
-        interval = clipped.interval(column, released, confidence)
-    found = margin(interval, value_of(column, (), released, mechanisms))
+        own = interval_of(column, released, Noises(mechanisms, confidence))
+        interval = own if held is None else held(column, released, confidence)
+        value = value_of(column, (), released, mechanisms)
+    found = None if value is None else margin(interval, value)
     return float(found) if isinstance(found, int | float) else None
 
 
-def _released(column: OutputColumn, mechanisms: Sequence[Mechanism], rows: int) -> tuple[Any, ...] | None:
-    """What would be released of such rows, without noise; of measures that this column is not made of, anything."""
-    entries: list[Any] = [rows] * len(mechanisms)
+def _put(column: OutputColumn, entries: list[Any], mechanisms: Sequence[Mechanism], rows: int) -> bool:
+    """Put what would be released of such rows, without noise, in the places of this column; False if it is unknown."""
     match column:
         case CountColumn(measure=measure):
             selection = mechanisms[measure]
@@ -77,8 +97,8 @@ def _released(column: OutputColumn, mechanisms: Sequence[Mechanism], rows: int) 
         case CdfColumn(measure=measure):
             entries[measure] = _running(mechanisms[measure], rows)
         case _:
-            return None
-    return tuple(entries)
+            return False
+    return True
 
 
 def _from_centre(lattice: Lattice) -> Fraction:

@@ -12,7 +12,7 @@ from sfumato.attacks.wordings import attack_missing
 from sfumato.cli.format import Format, WithPage
 from sfumato.cli.output import as_csv, as_json, as_table, beside, number, split, write
 from sfumato.cli.progress import progress
-from sfumato.cli.writable import ToFile, ready
+from sfumato.cli.writable import PAGE, Static, ToFile, page_ready, ready
 from sfumato.tables.reading import read_file
 
 EVERY = "all"
@@ -40,6 +40,7 @@ def attack(
     plot: Annotated[Path | None, typer.Option(help="Draw it into this .html, .png or .svg file.")] = None,
     format: Annotated[WithPage, typer.Option(help="How to print.")] = Format.table,
     output: ToFile = None,
+    static: Static = False,
 ) -> None:
     """Run an attack on the bare table, on an older protection and through differential privacy, side by side.
 
@@ -51,6 +52,8 @@ def attack(
     if name is None:
         raise attack_missing()
     ready(output, plot=plot)
+    drawn = plot is not None and plot.suffix.lower() == PAGE
+    page_ready(wanted=drawn or format is Format.html, static=static)
     attacked = None if rows is None else read_file(rows, typed=True)
     chosen = list(SHOWS) if name == EVERY else [name]
     price = float(number(epsilon, "epsilon"))
@@ -65,8 +68,8 @@ def attack(
             done(place / len(chosen), each.replace("_", " "))
             shown.append(go())
     if plot is not None:
-        save_plot(shown, plot)
-    write(_rendered(shown, format, one=name != EVERY), output)
+        save_plot(shown, plot, static=static)
+    write(_rendered(shown, format, one=name != EVERY, static=static), output)
     if format not in (Format.table, Format.html):
         beside(note for each in shown for note in each.notes)
 
@@ -80,9 +83,9 @@ def _list(format: WithPage) -> str:
     return as_table(["attack", "what it does"], rows)
 
 
-def _rendered(shown: Sequence[Demonstration], format: WithPage, *, one: bool) -> str:
+def _rendered(shown: Sequence[Demonstration], format: WithPage, *, one: bool, static: bool) -> str:
     if format is Format.html:
-        return report(shown)
+        return report(shown, static=static)
     if format is Format.json:
         content: list[dict[str, Any]] = [
             {"attack": each.name, "says": each.says, "notes": list(each.notes), "cases": each.rows} for each in shown

@@ -10,7 +10,7 @@ from sfumato.attacks.comparison import compare as compared
 from sfumato.cli.format import Format, WithPageAndText
 from sfumato.cli.output import as_csv, as_json, as_table, beside, number, split, write
 from sfumato.cli.progress import progress
-from sfumato.cli.writable import ToFile, ready
+from sfumato.cli.writable import Static, ToFile, page_ready, ready
 from sfumato.tables.reading import read_file
 
 app = typer.Typer(add_completion=False)
@@ -33,12 +33,14 @@ def compare(
     seed: Annotated[int, typer.Option(min=0, help="Seed of who is held out and of generated data.")] = 0,
     format: Annotated[WithPageAndText, typer.Option(help="How to print.")] = Format.table,
     output: ToFile = None,
+    static: Static = False,
 ) -> None:
     """Every method on the same table, the same questions and the same attacker, beside differential privacy.
 
     sfumato compare --format html --output compared.html
     """
     ready(output)
+    page_ready(wanted=format is Format.html, static=static)
     attacked = None if rows is None else read_file(rows, typed=True)
     prices = [float(number(part, "epsilon")) for part in split(epsilon)]
     with progress("Comparing …") as report:
@@ -52,16 +54,16 @@ def compare(
             seed=seed,
             progress=report,
         )
-    write(_rendered(found, format), output)
+    write(_rendered(found, format, static=static), output)
     if format not in (Format.table, Format.html):
         beside(found.notes)
 
 
-def _rendered(found: Comparison, format: WithPageAndText) -> str:
+def _rendered(found: Comparison, format: WithPageAndText, *, static: bool) -> str:
     rows = [dict(zip(COLUMNS, row, strict=True)) for row in found.table()]
     match format:
         case Format.html:
-            return found.page()
+            return found.page(static=static)
         case Format.json:
             return as_json(found.rows)
         case Format.csv:

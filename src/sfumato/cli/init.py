@@ -54,7 +54,7 @@ def init(
     typer.echo(visible(f"Wrote {target}. Declare bounds and categories there, then ask, e.g.:"))
     typer.echo(visible(f"  sfumato ask {shlex.quote(str(target))} {_typed(_counting(name))} --spend 0.1"))
     typer.echo(visible(f"How it fits the table, for your eyes:  sfumato check {shlex.quote(str(target))}"))
-    typer.echo(visible(who_is_protected(columns)))
+    typer.echo(visible(who_is_protected(columns, seen)))
 
 
 def _counting(table: str) -> str:

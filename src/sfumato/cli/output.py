@@ -18,9 +18,8 @@ from rich.text import Text
 from sfumato.answers.rounding import Ends
 from sfumato.cli.format import Format, Usual
 from sfumato.errors import UsageError, not_a_number
-from sfumato.visible import visible, visible_json, visible_lines
+from sfumato.visible import spreadsheet_cell, visible, visible_json, visible_lines
 
-FORMULAS = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
 SMALL = 0.1  # below it two digits are shown, wherever they begin
 
 
@@ -49,7 +48,7 @@ def as_json(content: Any) -> str:
 
 def as_csv(columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> str:
     buffer = io.StringIO()
-    cells = [[_cell(name) for name in columns], *([_cell(row[name]) for name in columns] for row in rows)]
+    cells = [[*map(spreadsheet_cell, columns)], *([spreadsheet_cell(row[name]) for name in columns] for row in rows)]
     csv.writer(buffer, lineterminator="\n").writerows(cells)
     return buffer.getvalue()
 
@@ -121,11 +120,3 @@ def _shown(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.2g}" if 0 < abs(value) < SMALL else f"{value:,.2f}"
     return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else visible(str(value))
-
-
-def _cell(value: Any) -> Any:
-    """A text as people see it; one that a spreadsheet would run as a formula is marked as text."""
-    if not isinstance(value, str):
-        return value
-    shown = visible(value)
-    return "'" + shown if shown.lstrip(" ").startswith(FORMULAS) else shown

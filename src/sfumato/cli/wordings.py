@@ -1,6 +1,8 @@
 """What the commands say: of their arguments, and of tables and declarations to their owner."""
 
-from sfumato.errors import UsageError
+from pathlib import PurePath
+
+from sfumato.errors import SPREADSHEETS, UsageError
 
 OWNERS_EYES = (
     "For the owner's eyes only: exact counts, without noise. Nothing is spent, and nothing of this may be published."
@@ -31,6 +33,16 @@ def static_without_page() -> UsageError:
     return UsageError(
         "--static draws the plots of a page, and no page is written.",
         "Name an .html file, e.g. --output answer.html --static; a plot alone is small as .svg: --plot bounds.svg.",
+    )
+
+
+def ending_unknown(path: str) -> UsageError:
+    ending = PurePath(path).suffix
+    meant = " Spreadsheets open .csv." if ending.lower() in (*SPREADSHEETS, ".tsv") else ""
+    return UsageError(
+        f"{path} ends in {ending}, and nothing like that is written.",
+        "Let it end in .csv, .json or .txt, or, where --format knows them, in .html, .md or .geojson; what --format "
+        f"says counts more than an ending.{meant}",
     )
 
 

@@ -2,25 +2,35 @@
 
 import errno
 import os
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import typer
 
 from sfumato.cli.format import BY_ENDING
-from sfumato.cli.wordings import static_without_page
+from sfumato.cli.wordings import ending_unknown, static_without_page
 from sfumato.errors import UsageError
 from sfumato.plots.charts import check_drawable
 from sfumato.plots.style import matplotlib, plotly
 
+PLAIN = ("", ".txt")  # what the screen shows
+
 
 def _by_ending(context: typer.Context, output: Path | None) -> Path | None:
     """A file's ending is the format, unless --format says another: what is given is read before what is not."""
-    found = None if output is None else BY_ENDING.get(output.suffix.lower())
-    if found is not None:
-        defaults: dict[str, Any] = {**(context.default_map or {}), "format": found.value}
+    if output is None or (ending := output.suffix.lower()) in PLAIN:
+        return output
+    if ending != ".sql" or all(option.name != "sql" for option in context.command.params):
+        found = BY_ENDING.get(ending)
+        default = partial(_refuse, output) if found is None else found.value
+        defaults: dict[str, Any] = {**(context.default_map or {}), "format": default}
         context.default_map = defaults
     return output
+
+
+def _refuse(output: Path) -> NoReturn:
+    raise ending_unknown(str(output))
 
 
 ToFile = Annotated[

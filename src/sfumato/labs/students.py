@@ -13,7 +13,7 @@ from sfumato.errors import did_you_mean
 from sfumato.labs.encodings import decoded
 from sfumato.labs.grade.wordings import bad_rows, columns_missing, no_students, students_unclear, students_unreadable
 from sfumato.labs.languages import LANGUAGES
-from sfumato.visible import visible
+from sfumato.visible import OPENS_FORMULA, visible
 
 # Names of columns as spreadsheets have them, in the languages of the course.
 COLUMNS: Mapping[str, tuple[str, ...]] = {
@@ -23,7 +23,6 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
     "group": ("group", "группа", "nhóm", "班级"),
 }
 IDENTITY = re.compile(r"[^\W_][\w.@-]{0,63}")
-FORMULA = ("=", "+", "-", "@", "\t", "\r", "|", "%")
 RESERVED = frozenset({"con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(1, 10))})
 LARGEST = 8 << 20
 
@@ -116,7 +115,7 @@ def _student(cells: list[str], places: Mapping[str, int], lang: str) -> tuple[St
     wrong = []
     identity, name = got["id"], got["name"]
     for column, value in got.items():
-        if value.startswith(FORMULA):
+        if value.startswith((*OPENS_FORMULA, "\t", "\r")):
             wrong.append(f"the {column} begins with {visible(value[0])!r}, which a spreadsheet takes for a formula")
     if not identity:
         wrong.append("the id is empty")

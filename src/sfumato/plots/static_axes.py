@@ -3,12 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import date
+from textwrap import wrap
 from typing import Any
 
 from sfumato.plots.style import GRID, INK, matplotlib, written
 
 A_TICK = 85  # pixels along an axis for a number or a day
 LETTER, LINE = 6.5, 15  # pixels
+LABELS = 0.4  # of a picture's width, for labels that can be in lines
 AXIS = 0.9  # of a picture's width, beside the labels of the other axis
 EPOCH = date(1970, 1, 1)
 
@@ -64,13 +66,13 @@ def _is_day(text: str) -> bool:
 
 def finish_axis(axis: Any, plot: Any, scales: tuple[Scale, Scale], width: int, height: int) -> None:
     """Ranges, ticks, titles and the quiet ground of all plots."""
-    for name, layout, scale, length in (
-        ("x", plot.layout.xaxis, scales[0], width),
-        ("y", plot.layout.yaxis, scales[1], height),
+    for name, layout, scale, length, longest in (
+        ("x", plot.layout.xaxis, scales[0], width, width),
+        ("y", plot.layout.yaxis, scales[1], height, LABELS * width),
     ):
         side = axis.xaxis if name == "x" else axis.yaxis
         _range(axis, name, layout, scale)
-        _ticks(side, layout, scale, length, name)
+        _ticks(side, layout, scale, length, name, int(longest / LETTER))
         if layout.title.text:
             side.set_label_text(written(layout.title.text))
         if layout.visible is False:
@@ -98,14 +100,15 @@ def _range(axis: Any, name: str, layout: Any, scale: Scale) -> None:
     set_range(*((high, low) if layout.autorange == "reversed" else (low, high)))
 
 
-def _ticks(side: Any, layout: Any, scale: Scale, length: int, name: str) -> None:
+def _ticks(side: Any, layout: Any, scale: Scale, length: int, name: str, longest: int) -> None:
     library = matplotlib("matplotlib.ticker")
     prefix, suffix = layout.tickprefix or "", (layout.ticksuffix or "").rstrip()
     if layout.tickvals is not None or scale.kind == "words":
         places = scale.places(layout.tickvals) if layout.tickvals is not None else list(range(len(scale.words)))
         words = layout.ticktext if layout.ticktext is not None else layout.tickvals
-        labels = [written(str(word)) for word in (scale.words if words is None else words)]
-        _labelled(side, places, [f"{prefix}{label}{suffix}" for label in labels], length, name)
+        labels = [f"{prefix}{written(str(word))}{suffix}" for word in (scale.words if words is None else words)]
+        lines = int(AXIS * length / max(len(labels), 1) / LINE)
+        _labelled(side, places, [_in_lines(label, longest, lines) for label in labels], length, name)
         return
     room = max(2, length // (A_TICK if name == "x" else 3 * LINE))
     if scale.kind == "days":
@@ -127,6 +130,12 @@ def _shown(value: float, how: str) -> str:
             return f"{value:.0f}"
         case _:
             return f"{value:,.6g}"
+
+
+def _in_lines(label: str, longest: int, lines: int) -> str:
+    """A label in as many lines as there is room for, where one would take too much of the picture."""
+    parts = wrap(label, longest, break_long_words=False) if len(label) > longest else []
+    return "\n".join(parts) if 1 < len(parts) <= lines else label
 
 
 def _labelled(side: Any, places: Sequence[float], labels: Sequence[str], length: int, name: str) -> None:

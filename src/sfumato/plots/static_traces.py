@@ -124,18 +124,21 @@ def _marks(axis: Any, trace: Any, across: list[float], up: list[float]) -> Any:
     sizes = 6 if marker.size is None else marker.size
     symbol = SYMBOLS.get(marker.symbol or "", "o")
     colour = _colours(marker.color, FILL)
-    edge = {} if symbol == "|" else {"edgecolors": _colour(marker.line.color or INK)}
+    looks: dict[str, Any] = {"c": colour if isinstance(colour, list) else [colour]}
+    if marker.symbol == "circle-open":
+        looks = {"facecolors": "none", "edgecolors": colour}
+    elif symbol != "|":
+        looks["edgecolors"] = _colour(marker.line.color or INK)
     return axis.scatter(
         across,
         up,
         s=(np.asarray(sizes, dtype=float) * POINTS_A_PIXEL) ** 2,
-        c=colour if isinstance(colour, list) else [colour],
         marker=symbol,
         linewidths=(marker.line.width or 0) * POINTS_A_PIXEL,
         alpha=marker.opacity if isinstance(marker.opacity, int | float) else None,
         zorder=3,
         clip_on=trace.cliponaxis is not False,
-        **edge,
+        **looks,
     )
 
 

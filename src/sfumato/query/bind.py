@@ -65,7 +65,8 @@ def bind(question: Question, root: Schema) -> BoundQuestion:
     wide, columns = schema, grouped  # with columns that nobody named: these are for keys alone
     if any(is_made_text(key, schema) for key in grouped):
         table, wide, columns = _with_made_texts(table, schema, root, grouped)
-    keys = tuple(_key(typed, key, wide, where) for typed, key in zip(question.keys, columns, strict=True))
+    declared = tuple(_key(typed, key, wide) for typed, key in zip(question.keys, columns, strict=True))
+    keys = tuple(_left(typed, key, where) for typed, key in zip(question.keys, declared, strict=True))
     groups = 1
     for key in keys:
         groups *= 1 if isinstance(key, OpenKey) else key.size
@@ -85,7 +86,7 @@ def bind(question: Question, root: Schema) -> BoundQuestion:
                 selected.append(BoundKey(name, grouped.index(shown)))
             case SelectedCall(name=name):
                 selected.append(BoundAggregate(name, bind_call(item, schema, groups)))
-    after = _with_formulas(question, selected, schema, groups)
+    after = replace(_with_formulas(question, selected, schema, groups), declared=declared)
     if after.rolled:
         _check_rollup(question, selected, keys)
     if not any(isinstance(item, BoundAggregate) for item in selected) and not any(
@@ -169,9 +170,14 @@ def _unused(name: str, taken: set[str]) -> str:
 
 
 @binding()
-def _key(_: Expression, bound: Expression, schema: Schema, where: Condition | None) -> Key | OpenKey:
+def _key(_: Expression, bound: Expression, schema: Schema) -> Key | OpenKey:
     """Of a key as it was typed and as it was bound."""
-    return shrunk(bind_key(bound, schema), where)
+    return bind_key(bound, schema)
+
+
+@binding()
+def _left(_: Expression, declared: Key | OpenKey, where: Condition | None) -> Key | OpenKey:
+    return shrunk(declared, where)
 
 
 def _meant(key: Expression, question: Question, schema: Schema) -> Expression:

@@ -27,6 +27,7 @@ from sfumato.plan.expressions import (
     String,
     UnitPart,
 )
+from sfumato.plan.nodes import Key, OpenKey
 from sfumato.plan.walk import columns_in
 from sfumato.query.computing import Computed, shown
 from sfumato.query.wordings import total_before_having, wrong_type
@@ -52,7 +53,8 @@ class After:
     """Columns in `having` and `order` are columns of the answer.
 
     `computed` are columns made of others, and `shown` says which are in the answer, in which order; None: all of them.
-    `rolled`: how many keys the rows of totals keep, the first ones, a number for each level of them.
+    `rolled`: how many keys the rows of totals keep, the first ones, a number for each level of them. `declared`: the
+    keys with all that is declared, also where a condition leaves a part of it.
     """
 
     having: Condition | None = None
@@ -62,6 +64,7 @@ class After:
     computed: tuple[Computed, ...] = ()
     shown: tuple[str, ...] | None = None
     rolled: tuple[int, ...] = ()
+    declared: tuple[Key | OpenKey, ...] = ()
 
     def check(self, texts: Mapping[str, bool], lists: Collection[str] = ()) -> None:
         """Refuse what cannot be compared, before anything is paid. `texts`: which columns are texts."""

@@ -109,6 +109,12 @@ FUNCTIONS_INSTEAD = (
         ("WIDTH_BUCKET", "NTILE", "CUT", "DATE_BIN", "TIME_BUCKET"),
     ),
     Instead(
+        "a division by what may be 0",
+        "every division here has no value where it divides by 0",
+        "Write x / NULLIF(y, 0), or x / y, which is the same; COALESCE(x / y, 0) is 0 there.",
+        ("SAFE_DIVIDE", "DIV0", "DIV0NULL", "TRY_DIVIDE"),
+    ),
+    Instead(
         "another value for NULL written like this",
         "COALESCE says the same",
         "Write COALESCE(x, 0); x IS NULL tests for it.",

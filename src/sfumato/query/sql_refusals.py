@@ -9,7 +9,10 @@ from sfumato.query.wordings import refused_because
 
 TWICE = "a person's rows would count in several parts"
 OVERLAP = "its groups overlap, so one person would count several times"
-ASK_EACH = "Ask one GROUP BY at a time; each has its own price."
+TOTALS = (
+    "GROUP BY ROLLUP (a, b) adds rows of totals for nothing, sums of the noisy groups; ask any other GROUP BY by "
+    "itself."
+)
 IN_BRACKETS = "its value would be an answer without noise"
 JOIN_INSTEAD = (
     "Ask it first and write its number, or join one row per person, id being the unit id: "
@@ -21,8 +24,8 @@ REASONS: dict[type[exp.Expr], tuple[str, str, str]] = {
     exp.Intersect: ("INTERSECT", TWICE, "Ask with both conditions: AND in WHERE."),
     exp.Except: ("EXCEPT", TWICE, "Ask with the second condition turned round: AND NOT in WHERE."),
     exp.Rollup: ("ROLLUP in a sub-query", OVERLAP, "Write it in the question itself, whose answer is added up."),
-    exp.Cube: ("CUBE", OVERLAP, ASK_EACH),
-    exp.GroupingSets: ("GROUPING SETS", OVERLAP, ASK_EACH),
+    exp.Cube: ("CUBE", OVERLAP, TOTALS),
+    exp.GroupingSets: ("GROUPING SETS", OVERLAP, TOTALS),
     exp.Unnest: ("UNNEST", "it multiplies rows", "Keep the list as a table of its own with the same unit id."),
     exp.Lateral: ("LATERAL", "it multiplies rows", "Keep the list as a table of its own with the same unit id."),
     exp.Window: (

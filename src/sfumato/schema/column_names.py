@@ -30,7 +30,8 @@ def _listed(text: str) -> tuple[str, ...]:
 PERSONS = _listed(
     "user person patient customer client subject participant member employee student respondent pupil worker passenger "
     "citizen resident visitor subscriber guest donor beneficiary borrower owner individual people cust pat subj emp "
-    "usr paciente cliente usuario persona kunde kunden patienten benutzer mitarbeiter account household family"
+    "usr paciente cliente usuario persona kunde kunden patienten benutzer mitarbeiter player matrikel المريض مريض "
+    "المستخدم مستخدم العميل عميل الطالب طالب الموظف موظف account household family"
 )
 # How such words begin where they have endings.
 STEMS = _listed(
@@ -51,12 +52,21 @@ EVENTS = _listed(
 )
 EVENT_PHRASES = tuple(map(_folded, ("giao dịch", "đơn hàng", "hóa đơn")))
 EVENT_SIGNS = _listed("订单 交易 流水 记录 发票")
-IDS = _listed("id ids uuid guid identifier ид идентификатор")
-NUMBERS = (*IDS, *_listed("key no nr num number code ref nummer numero код номер mã"))
+IDS = _listed("id ids uuid guid identifier ид идентификатор معرف")
+NUMBERS = (*IDS, *_listed("key no nr num number code ref nummer numero код номер mã رقم"))
 SIGNS_OF_NUMBERS = ("编号", "号码", "号", "代码", "编码", "标识", "id")
 # Short forms, and words that are an id by themselves.
-PERSON_IDS = _listed(
-    "mrn pid uid subjid usubjid ptid patid custid custno empid empno mssv masv mabn makh 学号 工号 病历号 住院号 门诊号"
+PERSON_IDS = (
+    *_listed(
+        "mrn pid uid hhid subjid usubjid ptid patid custid custno empid empno mssv masv mabn makh 学号 工号 病历号 "
+        "住院号 门诊号 학번 사번"
+    ),
+    # The number follows at once: 顧客電話番号 is a telephone's.
+    *(
+        person + number
+        for person in _listed("ユーザー 利用者 顧客 会員 社員 学籍 患者 被験者 参加者 사용자 회원 고객 환자 직원 학생")
+        for number in _listed("id 番号 번호 아이디")
+    ),
 )
 DOCUMENTS = _listed("ssn snils passport nino cpf dni nif curp cccd cmnd инн снилс паспорт паспорта")
 SIGNS_OF_DOCUMENTS = ("身份证", "护照", "社保号", "证件号")
@@ -65,7 +75,7 @@ DOCUMENT_PHRASES = (
     *(" nhs number ", " nhs no ", " medicare number ", " medicare id ", " health card "),
 )
 PLAIN_IDS = (*IDS, *_listed("编号 rowid"), _folded("mã số"))
-BARE = _listed("user patient customer participant respondent")
+BARE = _listed("user patient customer participant respondent person client student employee player")
 # Between a person and the id: "user_account_id", "patient study id".
 FILLERS = _listed("unique study hash hashed anon pseudo random account external internal source original")
 NAMING = _listed(
@@ -79,7 +89,9 @@ NAMING_LAST = _listed("street account card license licence plate ip mac url insu
 
 def words_of(name: str) -> list[str]:
     """The words of a column's name, however they are put together: PatientId, "Patient ID" and patient_id are alike."""
-    parts = re.split(r"[\W_]+", _parted(unicodedata.normalize("NFKC", name)))
+    composed = unicodedata.normalize("NFKC", name)
+    unmarked = "".join(sign for sign in composed if unicodedata.category(sign) != "Mn")  # a mark would part a word
+    parts = re.split(r"[\W_]+", _parted(unmarked))
     bare = (_folded(part).strip("0123456789") for part in parts)
     return [word for word in bare if word]
 
@@ -104,7 +116,7 @@ def id_of(name: str) -> IdOf | None:
         return IdOf.document
     if any(said in phrase for said in DOCUMENT_PHRASES):
         return IdOf.document
-    if joined in BARE:
+    if joined in BARE and not any(sign.isdigit() for sign in name):  # player1 and player2 are two in a row
         return IdOf.bare
     if joined in PLAIN_IDS or phrase.strip() in PLAIN_IDS:
         return IdOf.plain

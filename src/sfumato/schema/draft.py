@@ -1,6 +1,6 @@
 """A first policy from column names and types. No value is in it: bounds and categories are the owner's."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -47,7 +47,8 @@ def draft_policy(
     looks: Mapping[str, Look] | None = None,
 ) -> str:
     """TOML for a table with these column names and engine types; `private_bounds` stands where bounds are unknown."""
-    unit, looks = chosen_unit(columns), looks or {}
+    looks = looks or {}
+    unit = chosen_unit(columns, looks)
     lines = [
         "# A draft. Read every line: what is declared here is what the promise is about.",
         "[data]",
@@ -85,10 +86,12 @@ def draft_policy(
     return "\n".join(lines) + "\n"
 
 
-def chosen_unit(columns: Iterable[str]) -> Chosen | None:
+def chosen_unit(columns: Mapping[str, str], looks: Mapping[str, Look] | None = None) -> Chosen | None:
     """A person's id before an event's; of several alike the one that is used most, then the first."""
     found = [
-        (kind, preference(name), place, name) for place, name in enumerate(columns) if (kind := id_of(name)) is not None
+        (kind, preference(name), place, name)
+        for place, (name, type_) in enumerate(columns.items())
+        if (kind := id_of(name)) is not None and not _is_flag(name, type_, (looks or {}).get(name))
     ]
     if not found:
         return None
@@ -96,20 +99,26 @@ def chosen_unit(columns: Iterable[str]) -> Chosen | None:
     return Chosen(column, of, tuple(name for *_, name in found if name != column))
 
 
-def who_is_protected(columns: Iterable[str]) -> str:
+def who_is_protected(columns: Mapping[str, str], looks: Mapping[str, Look] | None = None) -> str:
     """One line for the owner: whom a draft protects, by which column, and what to do if that is wrong."""
-    unit = chosen_unit(columns)
+    unit = chosen_unit(columns, looks)
     return draft_of_no_id() if unit is None else draft_of_unit(unit.column, unit.of.name, unit.others)
 
 
 def worth_a_look(columns: Mapping[str, str]) -> list[str]:
     """Columns of which the type does not say whether they hold yes and no, or numbers with decimal commas."""
-    return [name for name, kind in columns.items() if naming(name) is None and _plain(kind.upper()) in ("int", "text")]
+    unnamed = (name for name in columns if naming(name) is None or id_of(name) is IdOf.bare)
+    return [name for name in unnamed if _plain(columns[name].upper()) in ("int", "text")]
+
+
+def _is_flag(name: str, kind: str, look: Look | None) -> bool:
+    """Whether a column says yes or no although it is called like an id: `student` may say who is one."""
+    return id_of(name) is IdOf.bare and (_plain(kind.upper()) == "bool" or isinstance(look, tuple))
 
 
 def _column(name: str, kind: str, private_bounds: str | None, look: Look | None) -> str:
     key, plain = _key(name), _plain(kind)
-    if naming(name) is not None:
+    if naming(name) is not None and not _is_flag(name, kind, look):
         return f'{key} = {{ type = "identifier" }}   # never leaves, never groups'
     if plain == "bool":
         return _category(key, "true, false")

@@ -127,8 +127,8 @@ class Comparison:
             luck=percent(max(margin(result) for line in self.lines for result in (line.secret, line.value))),
         )
 
-    def page(self) -> str:
-        """One HTML document: the table, and a plot an attack."""
+    def page(self, *, static: bool = False) -> str:
+        """One HTML document: the table, and a plot an attack, with `static` one that stands still."""
         cells: list[list[Cell]] = [list(row) for row in self.table()]
         sections = [Section("Side by side", [self.says(), *self.notes, Table(COLUMNS, cells, stacked=True)])]
         for title, pick in (("People re-identified", 0), ("Secrets learnt", 1), ("Values learnt", 2)):
@@ -136,7 +136,7 @@ class Comparison:
             worst = max(bars, key=lambda bar: bar.success)
             takeaway = most_learnt(worst.label, percent(worst.success), percent(worst.outsiders or 0.0))
             sections.append(Section(title, [Figure(successes(bars), takeaway)]))
-        return page("Methods compared", sections, footer=RED)
+        return page("Methods compared", sections, footer=RED, static=static)
 
 
 def compare(

@@ -50,8 +50,8 @@ def _share(share: float | None, without: str) -> str:
     return without if share is None else percent(share)
 
 
-def report(shown: Sequence[Demonstration]) -> str:
-    """One HTML document with a section an attack."""
+def report(shown: Sequence[Demonstration], *, static: bool = False) -> str:
+    """One HTML document with a section an attack. `static`: with plots that stand still."""
     sections = [
         Section(
             each.name.replace("_", " "),
@@ -60,13 +60,13 @@ def report(shown: Sequence[Demonstration]) -> str:
         for each in shown
     ]
     title = f"Attack: {shown[0].name.replace('_', ' ')}" if len(shown) == 1 else "Attacks, before and after"
-    return page(title, sections, footer=wordings.RED_IN_SHOWS)
+    return page(title, sections, footer=wordings.RED_IN_SHOWS, static=static)
 
 
-def save_plot(shown: Sequence[Demonstration], path: Path) -> None:
+def save_plot(shown: Sequence[Demonstration], path: Path, *, static: bool = False) -> None:
     """A page for .html, a picture of the first attack for .png and .svg."""
     if path.suffix.lower() == ".html":
-        write_page(path, report(shown))
+        write_page(path, report(shown, static=static))
     else:
         save_picture(shown[0].name.replace("_", " "), bars(shown[0]), path)
 

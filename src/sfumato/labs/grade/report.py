@@ -17,9 +17,9 @@ from sfumato.labs.grade.wordings import nothing_graded, report_exists
 from sfumato.labs.languages import language
 from sfumato.labs.running import said
 from sfumato.labs.source import Lab, load
-from sfumato.labs.students import FORMULA, Student
+from sfumato.labs.students import Student
 from sfumato.labs.words import CONTENT, number, text
-from sfumato.visible import visible
+from sfumato.visible import spreadsheet_cell, visible
 
 STYLE = """
 body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#222}
@@ -59,17 +59,9 @@ def _put(path: Path, content: str) -> Path:
     return path
 
 
-def safe_cell(value: Any) -> Any:
-    """A text that no spreadsheet takes for a formula; numbers stay numbers."""
-    if not isinstance(value, str):
-        return value
-    shown = visible(value)
-    return f"'{shown}" if shown.startswith(FORMULA) or value.startswith(FORMULA) else shown
-
-
 def _csv(rows: Iterable[Sequence[Any]]) -> str:
     buffer = io.StringIO(newline="")
-    csv.writer(buffer).writerows([safe_cell(cell) for cell in row] for row in rows)
+    csv.writer(buffer).writerows(map(spreadsheet_cell, row) for row in rows)
     return buffer.getvalue()
 
 
