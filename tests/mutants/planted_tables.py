@@ -299,10 +299,26 @@ TABLES = (
     Mutant(
         "lines-behind-an-open-quote",
         "engines/duckdb/sources.py",
-        "            if not holds_rows(path, separator, len(names), iter(found.fetchone, None)):\n",
-        "            if found.fetchone() is None:\n",
+        "        if not holds_rows(path, separator, len(names), found.to_arrow_reader(ROWS)):\n",
+        "        if found.fetchone() is None:\n",
         "one line with an open quote hides all lines behind it, and nobody says so",
         ("tests/engines/test_odd_lines.py::test_one_such_line_refuses_the_file_wherever_it_stands",),
+    ),
+    Mutant(
+        "readers-share-quotes",
+        "engines/duckdb/files.py",
+        "if QUOTE in piece or piece.count(CR)",
+        "if piece.count(CR)",
+        "one note that ends with a line break hides all rows down to a fitting cell",
+        ("tests/engines/test_odd_lines.py::test_no_row_hides_others_wherever_a_reader_begins",),
+    ),
+    Mutant(
+        "readers-share-torn-lines",
+        "engines/duckdb/files.py",
+        "if {row.count(sign) for row in rows} <= {width - 1} else None",
+        "if rows is not None else None",
+        "a line of another width takes others with it where a reader begins",
+        ("tests/engines/test_odd_lines.py::test_readers_share_only_plain_lines",),
     ),
     Mutant(
         "numbers-rounded-twice",
@@ -507,7 +523,7 @@ TABLES = (
     Mutant(
         "lines-quoted-in-errors",
         "engines/duckdb/tables.py",
-        'return file_unreadable(name, "its rows do not all have as many fields as its header")',
+        "return file_unreadable(name, TORN)",
         "return file_unreadable(name, str(error))",
         "an error quotes the line that could not be read",
         (DUCKDB + "::test_a_csv_file_that_cannot_be_read_is_refused_without_showing_it",),

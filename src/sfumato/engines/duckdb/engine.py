@@ -78,17 +78,20 @@ class DuckDBEngine:
         self._lock_down()
 
     def version(self) -> str:
-        """Names the state of the data: path, size and modification time, or the content of a frame.
+        """Names the state of the data. Where the owner gave it a name, that is all it says, and no state is called so.
 
-        Where the owner gave it a name, that is all it says, and nothing else can be called the same.
         A file scanned in place is looked at anew; one that has gone is reported here, before anything is charged.
         """
+        found = self.state()
+        return found if self._named is None else f"{NAMED}{self._named}"
+
+    def state(self) -> str:
+        """Path, size and modification time, or the content of a frame, whatever name the owner gave."""
         if self._closed:
             raise session_closed()
         if self._pid != os.getpid():
             raise session_of_another_process()
-        found = "\n".join(table.version(self._execute) for table in self._tables)
-        return found if self._named is None else f"{NAMED}{self._named}"
+        return "\n".join(table.version(self._execute) for table in self._tables)
 
     def lane(self, asked: Hashable) -> AbstractContextManager[Self]:  # noqa: ARG002 - there is no other
         return nullcontext(self)
