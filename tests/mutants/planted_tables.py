@@ -111,6 +111,22 @@ TABLES = (
         (LAYOUTS,),
     ),
     Mutant(
+        "one-layer-is-enough",
+        "engines/duckdb/layouts.py",
+        "return not _is_layer(held) and not pa.types.is_decimal(held)",
+        "return not pa.types.is_decimal(held)",
+        "places in a dictionary are read as numbers: one row in front moves every other",
+        (LAYOUTS + "::test_what_lies_in_layers_is_read_as_a_plain_column",),
+    ),
+    Mutant(
+        "decimals-of-ones-own",
+        "engines/duckdb/layouts.py",
+        "return bool(kind.extension_name.startswith(PROMISING))",
+        "return True",
+        "a decimal of somebody's own type shows a cell of another row",
+        (LAYOUTS + "::test_a_decimal_beyond_its_type_shows_no_other_row",),
+    ),
+    Mutant(
         "decimals-beyond-their-type",
         "engines/duckdb/layouts.py",
         "return pc.if_else(sound, column, pa.scalar(None, kind))",
