@@ -95,7 +95,8 @@ def without_a_layer(column: Any) -> Any:
     kind = column.type
     chunks: list[Any] = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
     if isinstance(kind, pa.BaseExtensionType):
-        return pa.chunked_array([chunk.storage for chunk in chunks], kind.storage_type)
+        held: Any = kind.storage_type
+        return pa.chunked_array([chunk.storage for chunk in chunks], held)
     decode = _taken if pa.types.is_run_end_encoded(kind) else _decoded
     return pa.chunked_array([decode(chunk) for chunk in chunks], kind.value_type)
 
