@@ -6,6 +6,7 @@ Cells that their own type does not allow are missing.
 import json
 import uuid
 from collections.abc import Callable
+from datetime import date, datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -20,11 +21,12 @@ import pytest
 
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.errors import DataUnreadable, SfumatoError
-from sfumato.schema.columns import Declared, Float, Text
+from sfumato.schema.columns import Category, Date, Declared, Float, Int, Text
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person, Row
 
 NAME, ABOUT = b"ARROW:extension:name", b"ARROW:extension:metadata"
+Layer = Callable[["pa.Array[Any]"], "pa.Array[Any]"]
 OF_DUCKDB = {"hugeint": 16, "uhugeint": 16, "time_tz": 8}
 BLOCK = 2048  # rows that the engine works on at a time
 SIXTEEN = [number.to_bytes(16, "little") for number in (5, 1, 2, 3)]
@@ -129,20 +131,75 @@ def beyond(kind: pa.DataType, blocks: int) -> pa.Table:
 
 
 KINDS = [pa.decimal128(9, 2), pa.decimal128(4, 2), pa.decimal128(18, 3), pa.decimal64(9, 2), pa.decimal32(4, 2)]
+
+
+class Named(pa.ExtensionType):  # type: ignore[misc]
+    """Anybody may name a type of their own, also like one of Arrow's."""
+
+    def __init__(self, storage: pa.DataType, name: str = "my.money") -> None:
+        super().__init__(storage, name)
+
+    def __arrow_ext_serialize__(self) -> bytes:
+        return bytes(self.extension_name, "utf-8")
+
+    @classmethod
+    def __arrow_ext_deserialize__(cls, storage: pa.DataType, serialized: bytes) -> "Named":
+        return cls(storage, serialized.decode())
+
+
+def named(cells: "pa.Array[Any]") -> "pa.Array[Any]":
+    return pa.ExtensionArray.from_storage(Named(cells.type), cells)
+
+
+def runs(cells: "pa.Array[Any]", inside: Layer) -> "pa.Array[Any]":
+    """Of each cell a run of its own and, behind it, all those like it."""
+    found = pa.compute.run_end_encode(cells)
+    return pa.RunEndEncodedArray.from_arrays(found.run_ends, inside(found.values))
+
+
+def coded(cells: "pa.Array[Any]", inside: Layer) -> "pa.Array[Any]":
+    found = cells.dictionary_encode()
+    return pa.DictionaryArray.from_arrays(found.indices, inside(found.dictionary))
+
+
+def plain(cells: "pa.Array[Any]") -> "pa.Array[Any]":
+    return cells
+
+
+LAYERS: dict[str, Layer] = {
+    "runs": lambda cells: runs(cells, plain),
+    "a dictionary": lambda cells: coded(cells, plain),
+    "a type of one's own": named,
+    "its own in its own": lambda cells: named(named(cells)),
+    "runs of a dictionary": lambda cells: runs(cells, lambda held: coded(held, plain)),
+    "runs of its own": lambda cells: runs(cells, named),
+    "a dictionary of its own": lambda cells: coded(cells, named),
+    "its own of runs": lambda cells: named(runs(cells, plain)),
+    "its own of a dictionary": lambda cells: named(coded(cells, plain)),
+    "its own of runs of a dictionary": lambda cells: named(runs(cells, lambda held: coded(held, plain))),
+    "runs of its own of a dictionary": lambda cells: runs(cells, lambda held: named(coded(held, plain))),
+    "runs of a dictionary of its own": lambda cells: runs(cells, lambda held: coded(held, named)),
+}
+
+
+def layered(layer: str) -> Callable[[pa.Table], pa.Table]:
+    return lambda table: pa.table({"v": LAYERS[layer](table["v"].combine_chunks())})
+
+
 HOLDERS: dict[str, Callable[[pa.Table], Any]] = {
     "a table": lambda table: table,
     "chunks": lambda table: pa.table({"v": pa.chunked_array([table["v"].combine_chunks()[:7], table["v"].slice(7)])}),
     "a batch": lambda table: table.combine_chunks().to_batches()[0],
     "a reader": lambda table: table.to_reader(),
     "a data set": pa.dataset.dataset,
-    "a dictionary": lambda table: pa.table({"v": table["v"].combine_chunks().dictionary_encode()}),
-    "runs": lambda table: pa.table({"v": pa.compute.run_end_encode(table["v"].combine_chunks())}),
     "pandas": lambda table: pd.DataFrame({"v": table["v"].to_pandas(types_mapper=pd.ArrowDtype)}),
+    **{layer: layered(layer) for layer in LAYERS},
+    **{f"{layer} in a reader": lambda table, layer=layer: layered(layer)(table).to_reader() for layer in LAYERS},
 }
 
 
 # Arrow has no dictionaries of the narrow kinds.
-HELD = [(one, kind) for one in HOLDERS for kind in KINDS if one != "a dictionary" or pa.types.is_decimal128(kind)]
+HELD = [(one, kind) for one in HOLDERS for kind in KINDS if "dictionary" not in one or pa.types.is_decimal128(kind)]
 
 
 @pytest.mark.parametrize(("holder", "kind"), HELD, ids=str)
@@ -156,7 +213,7 @@ def test_a_decimal_beyond_its_type_shows_no_other_row(kind: pa.DataType, holder:
 def test_sound_decimals_are_read_as_before() -> None:
     cells = [Decimal("12.30"), None, Decimal("-9999999.99"), Decimal("9999999.99"), Decimal("0.01")]
     table = pa.table({"v": pa.array(cells, pa.decimal128(9, 2))})
-    for holder in ("a table", "a reader", "a data set", "a dictionary", "runs"):
+    for holder in HOLDERS.keys() - {"pandas"}:
         assert texts(HOLDERS[holder](table)) == ["12.3", None, "-9999999.99", "9999999.99", "0.01"], holder
 
 
@@ -168,16 +225,6 @@ def test_a_name_that_the_engine_would_give_is_not_there(names: list[str]) -> Non
             DuckDBEngine(frame, Schema("data", Row(), {declared: Float(0, 1)}))
 
 
-class Named(pa.ExtensionType):  # type: ignore[misc]
-    """Anybody may name a type of their own like one of Arrow's."""
-
-    def __init__(self, storage: pa.DataType, name: str) -> None:
-        super().__init__(storage, name)
-
-    def __arrow_ext_serialize__(self) -> bytes:
-        return b""
-
-
 @pytest.mark.parametrize(
     ("storage", "name", "cells"),
     [(pa.large_binary(), "arrow.uuid", [b"x" * 16]), (pa.int64(), "arrow.bool8", [1])],
@@ -186,3 +233,50 @@ def test_a_type_of_somebodys_own_is_not_believed_by_its_name(storage: pa.DataTyp
     column = pa.ExtensionArray.from_storage(Named(storage, name), pa.array(cells, storage))
     with pytest.raises(DataUnreadable, match="is of the type arrow"):
         texts(pa.table({"v": column}))
+
+
+DECLARED: list[Declared] = [Text(), Int(0, 9), Float(0, 9), Category(("3", "5")), Category((3, 5)), Date()]
+# Of each type a cell that all others have, and an odd one.
+VALUES: dict[pa.DataType, tuple[Any, Any]] = {
+    pa.int8(): (5, 3),
+    pa.int64(): (5, 3),
+    pa.uint64(): (5, 3),
+    pa.float32(): (5.0, 3.5),
+    pa.float64(): (5.0, 3.5),
+    pa.string(): ("5", "3 of us, written at length"),
+    pa.large_string(): ("5", "3"),
+    pa.binary(): (b"5", b"3"),
+    pa.bool_(): (True, False),
+    pa.date32(): (date(2020, 1, 2), date(1999, 1, 1)),
+    pa.timestamp("us"): (datetime(2020, 1, 2, 3), datetime(1999, 1, 1)),
+    pa.decimal128(9, 2): (Decimal(5), Decimal("3.5")),
+    pa.decimal128(38, 2): (Decimal(5), Decimal("3.5")),
+}
+
+
+def all_of(frame: object) -> list[Any]:
+    names = [f"c{place}" for place in range(len(VALUES) * len(DECLARED))]
+    columns = dict(zip(names, DECLARED * len(VALUES), strict=True))
+    engine = DuckDBEngine(frame, Schema("data", Row(), columns))
+    try:
+        return engine.run("SELECT * FROM data")
+    finally:
+        engine.close()
+
+
+@pytest.mark.parametrize("layer", LAYERS)
+def test_what_lies_in_layers_is_read_as_a_plain_column(layer: str) -> None:
+    """An engine that takes one layer off shows places in a dictionary, and one row in front moves all of them."""
+    for order in ([None, 1, 0, 0, None, 0], [0, 0, None, 0, 1]):
+        plain: list[Any] = []
+        layers: list[Any] = []
+        for kind, cells in VALUES.items():
+            column = pa.array([None if place is None else cells[place] for place in order], kind)
+            held = LAYERS[layer](column)
+            plain += [column] * len(DECLARED)
+            layers += [pa.chunked_array([held.slice(1), LAYERS[layer](column[2:]), held[:0]])] * len(DECLARED)
+        names = [f"c{place}" for place in range(len(plain))]
+        wanted = all_of(pa.table(plain, names))
+        table = pa.table(layers, names)
+        for frame in (table, table.to_reader(), pa.dataset.dataset(table)):
+            assert all_of(frame) == [*wanted[1:], *wanted[2:]]

@@ -1,12 +1,15 @@
 """Which single lines make a whole CSV file unreadable: the list of docs/reference/sources.md, held to the engine."""
 
+import csv
 import gzip
+import random
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
 
 import duckdb
+import pyarrow as pa
 import pytest
 
 from sfumato.engines.duckdb import files, sources
@@ -20,6 +23,7 @@ SCHEMA = Schema("people", Row(), {"age": Int(0, 99), "town": Text()})
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "sources.md"
 HEADER = b"age,town\n"
 NAMED = pytest.mark.parametrize("name", ["people.csv", "people.csv.gz"])
+READ = f"SELECT COALESCE(COLUMNS(*), '') FROM {sources.RAW}"
 MANY = 3000  # more than DuckDB looks at to guess anything
 OTHERS = b"".join(b"%d,Ulm\n" % (20 + i % 50) for i in range(MANY))
 FIELDS, UTF_8 = "its rows do not all have as many fields as its header", "it is not valid UTF-8"
@@ -125,7 +129,7 @@ def test_a_cell_in_quotes_is_one_wherever_in_a_file_it_stands(border: int, name:
 def test_where_readers_cannot_share_a_file_one_reads_it(tmp_path: Path) -> None:
     """Whether they can depends on how many there are; here they never can."""
     path, schema = tmp_path / "people.csv", Schema("people", Row(), {"age": Int(0, 99)})
-    path.write_text('age,town\n30,Ulm\n31,"a\nb"\n', newline="")
+    path.write_text("age,town\n30,Ulm\n31,ab\n", newline="")
     with duckdb.connect() as connection:
 
         def execute(sql: str) -> Any:
@@ -133,7 +137,7 @@ def test_where_readers_cannot_share_a_file_one_reads_it(tmp_path: Path) -> None:
                 raise duckdb.Error("one begins inside of quotes")
             return connection.execute(sql)
 
-        sources._csv(Mock(execute=execute), path, schema)
+        sources._csv(Mock(execute=execute, sql=connection.sql), path, schema)
         assert connection.execute("SELECT age FROM people ORDER BY age").fetchall() == [(30,), (31,)]
 
 
@@ -150,5 +154,86 @@ def test_long_cells_in_quotes_are_compared_like_others(tmp_path: Path) -> None:
     files.csv.field_size_limit(1 << 17)
     long = "Ulm\n" * 50_000
     (tmp_path / "people.csv").write_text(f'age,town\n30,"{long}"\n', newline="")
-    assert files.holds_rows(tmp_path / "people.csv", ",", 2, [("30", long)])
-    assert not files.holds_rows(tmp_path / "people.csv", ",", 2, [("30", long[:-1])])
+    for shown in (long, long[:-1]):
+        found = pa.record_batch({"age": ["30"], "town": [shown]})
+        assert files.holds_rows(tmp_path / "people.csv", ",", 2, [found]) == (shown == long)
+
+
+# Whoever begins to read behind the line break inside takes each of the cells below for the end of a cell.
+BREAKS = [b'41,"Call\n"\n', b'41,"Ca\r\n"\n', b'41,"a\nb\n"\n']
+BELOW = b'31,", no note"\n31,",x"\n31,"\nHello, you"\n31,"\n"\n'
+
+
+@NAMED
+@pytest.mark.parametrize("width", [1, 2, 3])
+def test_no_row_hides_others_wherever_a_reader_begins(width: int, name: str, tmp_path: Path) -> None:
+    """One note that ends with a line break, over the byte where the second of several readers begins."""
+    path, schema = tmp_path / name, Schema("people", Row(), {"age": Int(0, 99)})
+    first, more = (b"40,", b"age,town\n") if width == 2 else (b"40,y,", b"age,x,town\n")
+    if width == 1:
+        first, more, schema = b"40", b"town\n", Schema("people", Row(), {"town": Text()})
+    filler = first + b"x" * 97 + b"\n"
+    for shape in BREAKS:
+        cell, below = shape, BELOW
+        if width != 2:
+            cell, below = (one.replace(b"41,", first[2:]).replace(b"31,", first[2:]) for one in (cell, below))
+            cell, below = (one.replace(b",y,", b"4,y,") for one in (cell, below))
+        for before in range(-1, len(cell) + 2) if name.endswith(".csv") else (len(cell) - 3, len(cell) - 2):
+            many, left = divmod(8_000_000 - before - len(more), len(filler))
+            begun = more + filler * (many - 1) + filler[:-1] + b"x" * left + b"\n"
+            content = begun + cell + filler * 1000 + below + filler * 10
+            path.write_bytes(gzip.compress(content, 1) if name.endswith(".gz") else content)
+            engine = DuckDBEngine(path, schema)
+            try:
+                assert engine.run("SELECT COUNT(*) FROM people") == [(many + 1 + 1000 + 4 + 10,)], (shape, before)
+            finally:
+                engine.close()
+
+
+IRREGULAR = [
+    b"30,Ulm,x\n",
+    b"30\n",
+    b"30,Ulm\r\n",
+    b"30,U\rlm\n",
+    b'30,"Ulm"\n',
+    b"30,Ulm,\n",
+    b"30,%s\n" % (b"x" * 2_000_000),
+]
+
+
+def test_readers_share_only_plain_lines(tmp_path: Path) -> None:
+    path = tmp_path / "people.csv"
+    for plain in (b"a,b\n1,2\n\n3,\n", b"a,b\r\n1,2\r\n3,4", b"\xef\xbb\xbfa,b\n1,\n\xff,2\n"):
+        path.write_bytes(plain)
+        assert files.plain_rows(path, ",", 2) == 2
+    path.write_bytes(b"a\n\n1\n\n")
+    assert files.plain_rows(path, ",", 1) == 3
+    path.write_bytes(HEADER + OTHERS * 200)
+    assert files.plain_rows(path, ",", 2) == MANY * 200
+    for line in IRREGULAR:
+        for parts in ((HEADER, line, OTHERS), (HEADER, OTHERS * 200, line), (HEADER, OTHERS, line[:-1])):
+            path.write_bytes(b"".join(parts))
+            assert files.plain_rows(path, ",", 2) is None, (line[:20], parts[-1][-9:])
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_both_ways_of_reading_give_the_same_rows(seed: int, tmp_path: Path) -> None:
+    """Where lines are plain, readers that share a file, and a single one beside Python's, agree on every row."""
+    draw, path = random.Random(seed), tmp_path / "people.csv"
+    for _ in range(20):
+        width, end = draw.choice([1, 2, 3]), draw.choice(["\n", "\r\n"])
+        cells = ["", "a", "b 1", " ", " x ", "\0", "é", "\t", "'", "\\", "#", "\u2028", "\x0b", "\x1c", "\x85"]
+        lines = [",".join(draw.choices(cells, k=width)) for _ in range(draw.choice([1, 30, 300]))]
+        lines = [",".join("abc"[:width]), *lines]
+        path.write_text(end.join(lines) + draw.choice([end, ""]), encoding="utf-8", newline="")
+        with path.open(encoding="utf-8", newline="") as content:
+            kept = [tuple(row) or ("",) for row in csv.reader(content) if row or width == 1][1:]
+        shown: list[Any] = []
+        for plain in (True, False):
+            with duckdb.connect() as connection:
+                many = files.plain_rows(path, ",", width)
+                with pytest.MonkeyPatch.context() as patched:
+                    patched.setattr(sources, "plain_rows", lambda *_, given=many if plain else None: given)
+                    patched.setattr(sources, "create", lambda c, *_, to=shown: to.append(c.sql(READ).fetchall()))
+                    sources._csv(connection, path, SCHEMA)
+        assert shown == [kept, kept]

@@ -13,6 +13,7 @@ import pytest
 
 import sfumato as sf
 from sfumato import door
+from sfumato.engines.duckdb import engine as engine_module
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.lanes import Lanes
 from sfumato.errors import DataUnreadable, EngineFailed, SfumatoError, UsageError
@@ -336,13 +337,45 @@ def test_a_file_that_changed_is_noticed_in_every_lane(crowd: pa.Table, open_crow
 def test_a_table_that_changes_while_it_is_opened_is_refused(crowd: pa.Table) -> None:
     class Stated:
         def __init__(self, state: str) -> None:
-            self.state = state
+            self._state = state
+
+        def state(self) -> str:
+            return self._state
 
         def version(self) -> str:
-            return self.state
+            return "named by its owner"
 
     with pytest.raises(DataUnreadable, match="changed while it was opened"):
         Lanes([Stated("one"), Stated("two")])  # type: ignore[list-item]
+
+
+@pytest.mark.parametrize("version", [None, "2026-11"])
+@pytest.mark.parametrize("rows", [0, 1, 1000])
+def test_what_can_be_read_only_once_takes_one_slot(
+    crowd: pa.Table, open_crowd: Open, rows: int, version: str | None
+) -> None:
+    """The second engine would find nothing, under the name that the owner gave."""
+    with pytest.raises(DataUnreadable, match="changed while it was opened"):
+        open_crowd(crowd.slice(0, rows).to_reader(), limits=TWO, version=version)
+    open_crowd(crowd.slice(0, rows).to_reader(), version=version)
+
+
+@pytest.mark.parametrize("version", [None, "2026-11"])
+def test_each_lane_has_the_same_rows_whatever_they_are_called(
+    crowd: pa.Table, open_crowd: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str | None
+) -> None:
+    """A file that is written anew between the openings of two slots."""
+    path, load = tmp_path / "people.csv", engine_module.load
+    pyarrow.csv.write_csv(crowd, path)
+
+    def changed(*given: Any) -> Any:
+        loaded = load(*given)
+        pyarrow.csv.write_csv(crowd.slice(0, 400), path)
+        return loaded
+
+    monkeypatch.setattr(engine_module, "load", changed)
+    with pytest.raises(DataUnreadable, match="changed while it was opened"):
+        open_crowd(path, limits=TWO, version=version)
 
 
 def test_a_learner_keeps_its_copies_in_one_lane(open_crowd: Open) -> None:

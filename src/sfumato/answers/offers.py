@@ -98,7 +98,7 @@ def cheaper(certified: Certified, columns: tuple[OutputColumn, ...], rows: int |
     """For `explain`: everything that would lower the noise. rows: about how many a group has, as is guessed."""
 
     def error(column: MeanColumn, other: Certified, times: int) -> float | None:
-        return None if rows is None else supposed_error(column, other, -(-rows // times), CONFIDENCE)
+        return None if rows is None else supposed_error(column, columns, other, -(-rows // times), CONFIDENCE)
 
     return (
         *(offer.in_words for offer in _offers(certified, columns, error)),

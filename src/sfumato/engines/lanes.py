@@ -34,7 +34,7 @@ class Lanes:
         self._lock = RLock()  # itself: its `with` is no Python, in which a Ctrl-C could leave it taken for ever
         self._changed = Condition(self._lock)
         self._turns: dict[_Turn, int] = {}
-        if len({engine.version() for engine in engines}) > 1:
+        if len({engine.state() for engine in engines}) > 1:
             raise changed_while_opened()
 
     @property

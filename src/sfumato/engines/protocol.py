@@ -50,6 +50,9 @@ class Engine(Engines, Protocol):
     def shortest_tick(self) -> int:
         """No answer leaves earlier, in nanoseconds: what hides how long a small question takes."""
 
+    def state(self) -> str:
+        """The state of the data, whatever name the owner gave it."""
+
     def slot(self) -> AbstractContextManager[object]:
         """Leave to run a question, taken before it is charged: nobody pays and then waits for others.
 

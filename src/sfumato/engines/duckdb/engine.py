@@ -79,19 +79,22 @@ class DuckDBEngine:
         self._lock_down()
 
     def version(self) -> str:
-        """Names the state of the data: path, size and modification time, or the content of a frame.
+        """Names the state of the data. Where the owner gave it a name, that is all it says, and no state is called so.
 
-        Where the owner gave it a name, that is all it says, and nothing else can be called the same.
         A file scanned in place is looked at anew; one that has gone is reported here, before anything is charged.
         """
+        return self._called(self.state())
+
+    def state(self) -> str:
+        """Path, size and modification time, or the content of a frame, whatever name the owner gave."""
         if self._closed:
             raise session_closed()
         if self._pid != os.getpid():
             raise session_of_another_process()
-        return self._called([table.version(self._execute) for table in self._tables])
+        return "\n".join(table.version(self._execute) for table in self._tables)
 
-    def _called(self, states: Sequence[str]) -> str:
-        return "\n".join(states) if self._named is None else f"{NAMED}{self._named}"
+    def _called(self, state: str) -> str:
+        return state if self._named is None else f"{NAMED}{self._named}"
 
     def lane(self, asked: Hashable) -> AbstractContextManager[Self]:  # noqa: ARG002 - there is no other
         return nullcontext(self)
@@ -176,7 +179,7 @@ class DuckDBEngine:
     def _seen(self, version: str) -> list[Sighting]:
         """What is in front of the engine now, which has this name; else it fails, whatever was named last."""
         found = [seen for table in self._tables if (seen := table.seen()) is not None]
-        if len(found) < len(self._tables) or self._called([seen.state for seen in found]) != version:
+        if len(found) < len(self._tables) or self._called("\n".join(seen.state for seen in found)) != version:
             raise engine_failed()
         return found
 

@@ -5,15 +5,18 @@ import gzip
 import hashlib
 import os
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import zip_longest
+from itertools import chain, islice
 from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 from sfumato.engines.wordings import folder_changed, folder_empty, folder_linked, folder_nested, kind_unknown
 from sfumato.errors import file_missing, file_unreadable
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 WILDCARDS = "*?["
 SEPARATORS = ",;\t|"
@@ -34,6 +37,9 @@ KINDS = {
 }
 COMPRESSED = ".gz"
 LONGEST_LINE = 2_000_000  # bytes: longer ones DuckDB refuses
+QUOTE, CR, LF, CR_LF = b'"', b"\r", b"\n", b"\r\n"
+PIECE = 1 << 19  # bytes that are looked at together; of a line that holds so many nothing is known
+END = "the end"  # a line by itself, unless a quote is open there
 NOT_OPENED = "it may not be opened"
 SQLITE_BEGINS = b"SQLite format 3\0"
 
@@ -158,44 +164,93 @@ def listing(path: Path) -> tuple[Path, ...]:
 
 def header(path: Path) -> tuple[str, list[str]]:
     """The separator and the column names, from the first line alone: no row can change how the file is read."""
+    with _undamaged(path), _lines(path) as lines:
+        first = lines.readline()
+        separator = separator_of(first)
+        lines.seek(0)
+        names = next(csv.reader(lines, delimiter=separator), [])
+    if len({name.casefold() for name in names}) < len(names):
+        raise file_unreadable(path.name, "two columns have the same name")
+    return separator, names
+
+
+def plain_rows(path: Path, separator: str, width: int) -> int | None:
+    """How many rows a CSV file has in which no line is out of the ordinary, by its bytes alone; None of any other.
+
+    Such lines hold no quote, as many separators as they need, and end alike; those that are empty are none.
+    """
+    opened = gzip.open if is_compressed(path) else open
+    sign, many, end, rest = separator.encode(), 0, b"", b""
+    with _undamaged(path), opened(path, "rb") as content:
+        while piece := content.read(PIECE):
+            end = end or (CR_LF if CR_LF in piece else LF)
+            whole, newline, rest = (rest + piece).rpartition(LF)
+            if not newline or (found := _plain(whole + newline, sign, width, end)) is None:
+                return None
+            many += found
+    found = _plain(rest, sign, width, end or LF)
+    return None if found is None else many + found - 1  # the header
+
+
+def _plain(piece: bytes, sign: bytes, width: int, end: bytes) -> int | None:
+    breaks = piece.count(end)
+    if QUOTE in piece or piece.count(CR) != breaks * (end == CR_LF) or piece.count(LF) != breaks:
+        return None
+    lines = piece.removesuffix(end).split(end) if piece else []
+    rows = list(filter(None, lines)) if width > 1 else lines
+    return len(rows) if {row.count(sign) for row in rows} <= {width - 1} else None
+
+
+@contextmanager
+def _undamaged(path: Path) -> Iterator[None]:
     try:
-        with _lines(path) as lines:
-            first = lines.readline()
-            separator = separator_of(first)
-            lines.seek(0)
-            names = next(csv.reader(lines, delimiter=separator), [])
+        yield
     except (UnicodeDecodeError, csv.Error):
         raise file_unreadable(path.name, "it is not valid UTF-8") from None
     except (gzip.BadGzipFile, EOFError, zlib.error):
         raise file_unreadable(path.name, "it is damaged or not compressed by gzip") from None
     except OSError:
         raise file_unreadable(path.name, NOT_OPENED) from None
-    if len({name.casefold() for name in names}) < len(names):
-        raise file_unreadable(path.name, "two columns have the same name")
-    return separator, names
 
 
-def holds_rows(path: Path, separator: str, width: int, found: Iterable[tuple[str | None, ...]]) -> bool:
+def holds_rows(path: Path, separator: str, width: int, found: Iterable["pa.RecordBatch"]) -> bool:
     """Whether a CSV file holds these rows and no others, cell by cell, as Python reads it; not where a quote is open.
 
-    Empty fields too many are none, and so is an empty line, unless rows have one field.
+    Empty fields too many are none, so are blanks around a cell, and so is an empty line, unless rows have one field.
     """
     csv.field_size_limit(max(csv.field_size_limit(), LONGEST_LINE))
     try:
         with _lines(path) as lines:
-            rows = csv.reader(lines, delimiter=separator, strict=True)
+            rows = csv.reader(chain(lines, [END]), delimiter=separator, skipinitialspace=True)
             next(rows, None)
-            kept = (row or [""] for row in rows if row or width == 1)
-            for row, cells in zip_longest(kept, found):
-                if row is None or cells is None or row != _as_written(cells, len(row)):
+            kept = filter(None, rows) if width > 1 else (row or [""] for row in rows)
+            for batch in found:
+                read = list(islice(kept, batch.num_rows))
+                if not _same(read, batch) and not _alike(read, batch, width):
                     return False
-            return True
+            return list(islice(kept, 2)) == [[END]]
     except (UnicodeDecodeError, csv.Error, gzip.BadGzipFile, EOFError, zlib.error):
         return False
 
 
-def _as_written(cells: tuple[str | None, ...], fields: int) -> list[str]:
-    return [*(cell or "" for cell in cells), *[""] * (fields - len(cells))]
+def _same(read: Sequence[Sequence[str]], batch: "pa.RecordBatch") -> bool:
+    """To the letter, which is quick."""
+    import pyarrow as pa  # noqa: PLC0415 - slow to load
+
+    if {len(row) for row in read} != {batch.num_columns} or len(read) != batch.num_rows:
+        return False
+    columns = zip(zip(*read, strict=True), batch.columns, strict=True)
+    return all(pa.array(cells, shown.type).equals(shown) for cells, shown in columns)
+
+
+def _alike(read: Sequence[Sequence[str]], batch: "pa.RecordBatch", width: int) -> bool:
+    written = [[*map(_bare, row)] for row in read]
+    shown = [[*map(_bare, row)] for row in zip(*(column.to_pylist() for column in batch.columns), strict=True)]
+    return [row if any(row[width:]) else row[:width] for row in written] == shown
+
+
+def _bare(cell: str) -> str:
+    return cell.strip(" ")
 
 
 def separator_of(first: str) -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sfumato.engines.duckdb.cells import FIRST_YEAR, LAST_YEAR, texts_of, zoned_ids
-from sfumato.engines.duckdb.layouts import check_layouts, within_digits
+from sfumato.engines.duckdb.layouts import check_layouts, lies_plainly, readable, without_a_layer
 from sfumato.engines.wordings import folder_names, frame_unknown
 from sfumato.errors import DataUnreadable, SfumatoError, column_absent, file_unreadable
 
@@ -99,7 +99,6 @@ def column_of(values: Any) -> Any:
 
     Claim: no cell decides how another is read. No library is asked which type the cells of a list have in common.
     """
-    import pyarrow as pa  # noqa: PLC0415 - slow to load
 
     library = library_of(values)
     try:
@@ -112,7 +111,7 @@ def column_of(values: Any) -> Any:
             case "polars":
                 return _polars_series(values.to_series() if hasattr(values, "columns") else values, is_id=False)
             case "pyarrow":
-                return _number(values) if values.type == pa.float16() else values
+                return _known_column(values)
             case "numpy":
                 return _numpy_column(array_of(values).ravel())
             case _:
@@ -234,7 +233,7 @@ def _number(column: Any) -> Any:
     if pa.types.is_integer(column.type):
         return column.cast(pa.large_string() if column.type == pa.uint64() else pa.int64())
     if not pa.types.is_floating(column.type):
-        return within_digits(column)
+        return readable(column)
     import pyarrow.compute as pc  # noqa: PLC0415 - slow to load
 
     reals = column.cast(pa.float64())
@@ -250,15 +249,11 @@ def _arrow(found: Any, is_id: bool) -> Any:
     become bytes where one is none. Types that are not listed here are missing as a whole.
     """
     import pyarrow as pa  # noqa: PLC0415 - slow to load
-    import pyarrow.compute  # noqa: PLC0415
 
-    decoded: Any = pa.compute
     kind, is_one = found.type, pa.types
     chunks: list[Any] = found.chunks if isinstance(found, pa.ChunkedArray) else [found]
-    if is_one.is_dictionary(kind):
-        return _arrow(pa.chunked_array([chunk.dictionary_decode() for chunk in chunks], kind.value_type), is_id)
-    if is_one.is_run_end_encoded(kind):
-        return _arrow(pa.chunked_array([decoded.run_end_decode(chunk) for chunk in chunks], kind.value_type), is_id)
+    if is_one.is_dictionary(kind) or is_one.is_run_end_encoded(kind):
+        return _arrow(without_a_layer(found), is_id)
     column = pa.chunked_array(chunks, kind)
     if is_one.is_timestamp(kind) and kind.tz is not None:
         utc = _in_numpy(column.cast(pa.timestamp(kind.unit)))
@@ -268,7 +263,7 @@ def _arrow(found: Any, is_id: bool) -> Any:
     if is_one.is_integer(kind) or is_one.is_floating(kind) or is_one.is_boolean(kind):
         return _number(column)
     if is_one.is_decimal(kind) and not is_one.is_decimal256(kind) and kind.scale >= 0:
-        return within_digits(column)
+        return readable(column)
     if is_one.is_string(kind) or is_one.is_large_string(kind) or is_one.is_string_view(kind):
         try:
             column.validate(full=True)
@@ -356,7 +351,7 @@ def _polars_series(series: Any, is_id: bool) -> Any:
 
 
 def _with_known_numbers(frame: Any, names: Sequence[str]) -> Any:
-    """Arrow's columns as the engine can read them: half floats are doubles, decimals have the digits of their type.
+    """Arrow's columns as the engine can read them: half floats are doubles, others as `layouts.readable` says.
 
     A table loses what other programs have written beside its types. What is read in pieces is changed piece by piece,
     and only where it has to be.
@@ -364,17 +359,28 @@ def _with_known_numbers(frame: Any, names: Sequence[str]) -> Any:
     import pyarrow as pa  # noqa: PLC0415 - slow to load
 
     if isinstance(frame, pa.Table | pa.RecordBatch):
-        return _known(frame)
-    if not any("decimal" in str(field.type) for field in frame.schema if field.name in names):
+        return _known(frame, names)
+    if all(lies_plainly(field.type) for field in frame.schema if field.name in names):
         return frame
-    schema = _known(frame.schema.empty_table()).schema
+    nothing = [pa.chunked_array([], field.type) for field in frame.schema]  # Arrow has empty tables of some types only
+    schema = _known(pa.table(nothing, frame.schema.names), names).schema
     pieces = frame if isinstance(frame, pa.RecordBatchReader) else frame.to_batches()
-    batches = (batch for piece in pieces for batch in _known(piece).to_batches())
+    batches = (batch for piece in pieces for batch in _known(piece, names).to_batches())
     return pa.RecordBatchReader.from_batches(schema, batches)
 
 
-def _known(frame: Any) -> "pa.Table":
+def _known(frame: Any, names: Sequence[str]) -> "pa.Table":
     import pyarrow as pa  # noqa: PLC0415 - slow to load
 
-    columns = [_number(one) if one.type == pa.float16() else within_digits(one) for one in frame.columns]
+    columns = [
+        _known_column(one) if name in names else one
+        for name, one in zip(frame.schema.names, frame.columns, strict=True)
+    ]
     return pa.table(columns, frame.schema.names)
+
+
+def _known_column(column: Any) -> Any:
+    import pyarrow as pa  # noqa: PLC0415 - slow to load
+
+    found = readable(column)
+    return _number(found) if found.type == pa.float16() else found

@@ -1,8 +1,10 @@
 """Whether a column holds what its type promises: the engine believes the type, and never looks."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import Any
+
+import numpy as np
 
 from sfumato.engines.wordings import type_refused
 from sfumato.errors import column_absent
@@ -55,7 +57,66 @@ def _lies_as_said(kind: Any) -> bool:
     return isinstance(kind, pa.UuidType | pa.Bool8Type | pa.JsonType)
 
 
-def within_digits(column: Any) -> Any:
+def readable(column: Any) -> Any:
+    """A column as the engine reads it, by its type alone: of nested layers at most one, and none around decimals.
+
+    Claim: each cell is read as itself, whatever layers its type has.
+    Needs: the engine reads a dictionary, and runs, of what has no layer, and the types that `check_layouts` lets pass.
+    Proof: of more layers it takes only the outer one off, and would show places in a dictionary as numbers; nor does it
+    know that somebody's own type holds decimals (`_within_digits`). Each layer is taken off by Arrow until neither is.
+    """
+    import pyarrow as pa  # noqa: PLC0415 - slow to load
+
+    if lies_plainly(column.type):
+        return column
+    return _within_digits(column) if pa.types.is_decimal(column.type) else readable(without_a_layer(column))
+
+
+def lies_plainly(kind: Any) -> bool:
+    """Whether the engine reads a column of this type as it lies, or `check_layouts` refuses it."""
+    import pyarrow as pa  # noqa: PLC0415 - slow to load
+
+    if isinstance(kind, pa.BaseExtensionType):
+        return bool(kind.extension_name.startswith(PROMISING))
+    held = kind.value_type if _is_layer(kind) else kind
+    return not _is_layer(held) and not pa.types.is_decimal(held)
+
+
+def _is_layer(kind: Any) -> bool:
+    import pyarrow as pa  # noqa: PLC0415 - slow to load
+
+    coded = pa.types.is_dictionary(kind) or pa.types.is_run_end_encoded(kind)
+    return coded or isinstance(kind, pa.BaseExtensionType)
+
+
+def without_a_layer(column: Any) -> Any:
+    import pyarrow as pa  # noqa: PLC0415 - slow to load
+
+    kind = column.type
+    chunks: list[Any] = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
+    if isinstance(kind, pa.BaseExtensionType):
+        held: Any = kind.storage_type
+        return pa.chunked_array([chunk.storage for chunk in chunks], held)
+    decode = _taken if pa.types.is_run_end_encoded(kind) else _decoded
+    return pa.chunked_array([decode(chunk) for chunk in chunks], kind.value_type)
+
+
+def _decoded(chunk: Any) -> Any:
+    return chunk.dictionary.take(chunk.indices)
+
+
+def _taken(chunk: Any) -> Any:
+    """Of runs each cell by the place of its run: Arrow itself decodes only those of some types."""
+    import pyarrow as pa  # noqa: PLC0415 - slow to load
+    import pyarrow.compute  # noqa: PLC0415
+
+    pc: Any = pa.compute
+    places = pa.array(np.arange(len(chunk.values)))
+    whole = pa.RunEndEncodedArray.from_arrays(chunk.run_ends, places)
+    return chunk.values.take(pc.run_end_decode(whole.slice(chunk.offset, len(chunk))))
+
+
+def _within_digits(column: Any) -> Any:
     """Decimals that their type has digits for; others, which Arrow makes where it is told not to look, are missing.
 
     Claim: no cell is read in the place of another.
@@ -67,21 +128,10 @@ def within_digits(column: Any) -> Any:
 
     pc: Any = pa.compute
     kind = column.type
-    if pa.types.is_dictionary(kind) and pa.types.is_decimal(kind.value_type):
-        return within_digits(_in_chunks(column, lambda chunk: chunk.dictionary_decode(), kind.value_type))
-    if pa.types.is_run_end_encoded(kind) and pa.types.is_decimal(kind.value_type):
-        return within_digits(_in_chunks(column, pc.run_end_decode, kind.value_type))
-    if not pa.types.is_decimal(kind) or pa.types.is_decimal256(kind) or kind.scale < 0:  # these the engine refuses
+    if pa.types.is_decimal256(kind) or kind.scale < 0:  # these the engine refuses
         return column
     if not pa.types.is_decimal128(kind):
-        return within_digits(column.cast(pa.decimal128(kind.precision, kind.scale), safe=False))
+        return _within_digits(column.cast(pa.decimal128(kind.precision, kind.scale), safe=False))
     least, most = (pa.scalar(Decimal((sign, (9,) * kind.precision, -kind.scale)), kind) for sign in (1, 0))
     sound = pc.and_(pc.greater_equal(column, least), pc.less_equal(column, most))
     return pc.if_else(sound, column, pa.scalar(None, kind))
-
-
-def _in_chunks(column: Any, decode: Callable[[Any], Any], kind: Any) -> Any:
-    import pyarrow as pa  # noqa: PLC0415 - slow to load
-
-    chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
-    return pa.chunked_array([decode(chunk) for chunk in chunks], kind)

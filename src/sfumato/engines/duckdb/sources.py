@@ -1,6 +1,7 @@
 """Where a private table is kept, and how it gets in front of the engine: copied once, or scanned in place."""
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import duckdb
@@ -16,18 +17,20 @@ from sfumato.engines.duckdb.files import (
     header,
     holds_rows,
     one_file,
+    plain_rows,
     source_kind,
     state,
 )
 from sfumato.engines.duckdb.frames import typed, unlike_any
 from sfumato.engines.duckdb.in_place import ATTACHED, Scanned, attach, duckdb_file, parquet_files, reading, same_columns
-from sfumato.engines.duckdb.tables import Connection, Copied, create, fingerprint, unreadable
+from sfumato.engines.duckdb.tables import TORN, Connection, Copied, create, fingerprint, unreadable
 from sfumato.engines.sql.phrases import quoted, text
 from sfumato.engines.wordings import column_computed, names_alike, one_array, source_table_unwanted
 from sfumato.errors import column_absent, file_unreadable
 from sfumato.schema.table import Schema
 
 RAW = "sfumato_raw"
+ROWS = 8192  # that are compared together
 FRAME = "sfumato_frame"
 
 
@@ -57,8 +60,12 @@ def load(connection: Connection, source: object, schema: Schema, source_table: s
 def _csv(connection: Connection, path: Path, schema: Schema) -> Copied:
     """As texts first: a cast inside the reader would fail where TRY_CAST gives NULL.
 
-    Readers that share a file begin at fixed bytes. One that begins inside a cell in quotes refuses the file; then a
-    single one reads it. That one would drop an open quote with all lines after it, so every cell is compared besides.
+    Claim: no row hides another, wherever it stands.
+    Needs: of lines that are all plain, readers that share them make the rows that a single one makes.
+    Proof: readers that share a file begin at fixed bytes. One that begins inside a cell in quotes, or beside a line of
+    another width, may refuse the file, or take what is outside of quotes for their inside, and lose lines. So they
+    share no file with such a line. A single one would drop an open quote with all lines after it: what it reads is
+    compared with what Python reads.
     """
     separator, names = header(path)
     columns = ", ".join(f"{text(name)}: 'VARCHAR'" for name in names)
@@ -71,23 +78,30 @@ def _csv(connection: Connection, path: Path, schema: Schema) -> Copied:
             f"compression = {compression(path)})"
         )
 
-    if names:
-        try:
-            read("true")
-        except duckdb.Error as error:
-            refused = unreadable(path.name, error)
-            try:
-                read("false")
-            except duckdb.Error:
-                raise refused from None
-            found = connection.execute(f"SELECT * FROM {RAW}")
-            if not holds_rows(path, separator, len(names), iter(found.fetchone, None)):
-                raise refused from None
-    else:
+    if not names:
         connection.execute(f"CREATE TABLE {RAW} (nothing INTEGER)")
+    elif not _shared(read, connection, plain_rows(path, separator, len(names))):
+        try:
+            read("false")
+        except duckdb.Error as error:
+            raise unreadable(path.name, error) from None
+        found = connection.sql(f"SELECT COALESCE(COLUMNS(*), '') FROM {RAW}")
+        if not holds_rows(path, separator, len(names), found.to_arrow_reader(ROWS)):
+            raise file_unreadable(path.name, TORN)
     create(connection, "TABLE", RAW, schema, path.name)
     connection.execute(f"DROP TABLE {RAW}")
     return Copied(state(path))
+
+
+def _shared(read: Callable[[str], None], connection: Connection, rows: int | None) -> bool:
+    """Whether readers that share a file have found as many rows as there are plain lines, and nothing else is there."""
+    if rows is None:
+        return False
+    try:
+        read("true")
+    except duckdb.Error:
+        return False
+    return connection.execute(f"SELECT COUNT(*) FROM {RAW}").fetchall() == [(rows,)]
 
 
 def _json(connection: Connection, path: Path, schema: Schema) -> Copied:

@@ -14,6 +14,7 @@ from sfumato.errors import DataUnreadable, file_unreadable
 from sfumato.schema.table import Schema
 
 DAMAGED = "it is damaged or of another kind than its name says"
+TORN = "its rows do not all have as many fields as its header"
 Connection = duckdb.DuckDBPyConnection
 
 
@@ -74,5 +75,5 @@ def unreadable(name: str, error: duckdb.Error) -> DataUnreadable:
     if "utf" in said or "unicode" in said or "encod" in said:
         return file_unreadable(name, "it is not valid UTF-8")
     if "column" in said or "csv" in said or "sniff" in said:
-        return file_unreadable(name, "its rows do not all have as many fields as its header")
+        return file_unreadable(name, TORN)
     return damaged(name)
