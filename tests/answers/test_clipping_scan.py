@@ -218,8 +218,8 @@ def later_noise(amount: Fraction, currency: str) -> float:
 def test_few_rows_are_clipped_at_every_spend_or_no_bound_is_recommended(
     values: Any, declared: Any, currency: str
 ) -> None:
-    """Fresh noise, 200 runs: of these 1 % at most clip a tenth of the rows, and 1 % have a bound beyond twice the largest
-    value (measured); that 20 do has a probability of 3e-14.
+    """Fresh noise, 200 runs: of these 1 % at most clip a tenth of the rows, and 1 % have a bound beyond twice the
+    largest value (measured); that 20 do has a probability of 3e-14.
     """
     line = clipping_line(declared, 150)
     found = []

@@ -165,7 +165,7 @@ def test_its_error_depends_on_the_answer(session: sf.Session) -> None:
 
 @pytest.mark.parametrize("clipped", [1, "yes", None, 0])
 def test_it_is_asked_for_or_not(session: sf.Session, clipped: Any) -> None:
-    with pytest.raises(UsageError, match="clipped cannot be"):
+    with pytest.raises(UsageError, match="clipped is True or False"):
         session.ask("SELECT SUM(x) AS s FROM t", spend=1, clipped=clipped)
     assert session.history() == []
 
