@@ -105,7 +105,7 @@ audit: venv  ## attack every mechanism and aggregate, and flag every broken twin
 	$(BIN)/sfumato audit
 	$(BIN)/sfumato audit --twins
 
-mutants: venv $(TABLES)  ## plant 370 bugs in the trusted files and count how many the tests kill
+mutants: venv $(TABLES)  ## plant 374 bugs in the trusted files and count how many the tests kill
 	$(BIN)/python -m tests.mutants --workers $(WORKERS)
 
 docs: venv  ## regenerate the reference pages
