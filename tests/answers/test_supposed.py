@@ -85,6 +85,13 @@ def test_a_share_is_of_groups_with_as_many_rows_each(open_crowd: Open) -> None:
     assert "  p: ±0.00" in str(told)
 
 
+def test_a_share_of_groups_that_are_to_be_found_is_unknown(open_crowd: Open) -> None:
+    session = open_crowd(budget=sf.Budget(3, 1e-6))
+    asked = "SELECT city, SUM(age) / SUM(SUM(age)) OVER () AS p, SUM(age) / COUNT(age) AS r FROM people GROUP BY city"
+    told = session.explain(asked, spend=1, rows=10_000)
+    assert told.supposed == ("r",)
+
+
 def test_a_formula_of_what_is_unknown_is_unknown(evenly: Callable[..., sf.Session]) -> None:
     session = evenly(Decimal(0))
     for made in ("AVG(wealth) / COUNT(*)", "AVG(income) / AVG(wealth)"):

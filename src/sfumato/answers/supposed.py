@@ -49,7 +49,7 @@ def supposed_error(
     confidence: float,
     clipped: Clipped | None = None,
 ) -> float | None:
-    """From the number to the farther end of its error bar; None where bounds are still to be found.
+    """From the number to the farther end of its error bar; None where bounds or groups are still to be found.
 
     columns: all of the answer, of which this one may be computed.
     """
@@ -57,13 +57,15 @@ def supposed_error(
     measured = {each.name: each for each in columns if not isinstance(each, Computed)}
     made_of = [measured[each.column] for each in column.operands] if isinstance(column, Computed) else [column]
     entries: list[Any] = [rows] * len(mechanisms)
-    if not all(_put(part, entries, mechanisms, rows) for part in made_of):
+    totals = isinstance(column, Computed) and column.totals
+    known = all(_put(part, entries, mechanisms, rows) for part in made_of)
+    if not known or (totals and certified.selection is not None):  # nobody knows how many groups are shown
         return None
     if clipped is not None:
         entries = [0 if place in clipped.counted else entry for place, entry in enumerate(entries)]
     released, held = tuple(entries), None if clipped is None else clipped.interval
     if isinstance(column, Computed):
-        groups = 1 if certified.selection is not None else certified.plan.groups
+        groups = certified.plan.groups if totals else 1
         formulas = Formulas((column,), measured, mechanisms, (released,) * groups)
         (intervals,) = formulas.intervals([released], confidence, held)
         values = [value_of(part, (), released, mechanisms) for part in made_of]
