@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from typer.core import TyperCommand
 
+from benchmarks.labs_course import checks_beside
 from sfumato.labs.prose import KINDS
 from sfumato.labs.source import OPTIONS, ROLES
 from tests.pages import play, text
@@ -64,3 +65,13 @@ def test_run_a_course(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkey
     assert "t1:not_yet" in graded["s01"]["failed"]
     for name in ("register.csv", "details.csv", "class.html", "students/s01.html"):
         assert (tmp_path / "autumn" / "report" / name).is_file()
+
+
+@pytest.mark.labs
+def test_the_shares_beside_the_leading_course_are_those_of_the_benchmark() -> None:
+    page = text("explanation/benchmarks.md").partition("## Checks of labs")[2].partition("\n## ")[0]
+    printed = dict(re.findall(r"^\| (\w[^|]*?) \| ([.\d].*) \|$", page, re.MULTILINE))
+    measured = checks_beside()
+    assert {name: [float(share) for share in row.split(" | ")] for name, row in printed.items()} == {
+        name: [round(share, 2) for share in passed.values()] for name, passed in measured.items()
+    }

@@ -111,3 +111,19 @@ def test_a_sample_of_every_check(number, variant):
         if verdict.passed is (subject.kind == "mutant")
     ]
     assert wrong == []
+
+
+@pytest.mark.labs
+@pytest.mark.parametrize("variant", range(1, 8))
+@pytest.mark.parametrize("number", numbers_of_labs())
+def test_solutions_pass_on_four_more_seeds(number, variant):
+    """With wrong answers too these are twenty minutes: `sfumato labs selftest`, which does five seeds of everything."""
+    lab = load(number)
+    references = [one for one in subjects(lab) if one.kind == "reference"]
+    wrong = [
+        (seed, subject.task, verdict.code)
+        for seed in range(variant + 7, variant + 35, 7)
+        for subject, verdict in judged(lab, variant, seed, references)
+        if not verdict.passed
+    ]
+    assert wrong == []
