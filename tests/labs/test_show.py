@@ -40,6 +40,7 @@ def test_a_value_is_written_as_the_language_writes_it() -> None:
     assert written((0.5, [1, 2.25]), "vi") == "(0,5; [1; 2,25])"
     assert written({"a": 0.1, "b": np.int64(12345)}, "zh") == "{a: 0.1、b: 12,345}"
     assert written(np.array([[0.5, 1], [2, 3]]), "ru") == "[[0,5; 1]; [2; 3]]"
+    assert written(np.zeros(10**8), "en") == "[0, 0, 0, 0, 0, 0, 0, 0, …]"
     assert written(range(10**9), "en") == "[0, 1, 2, 3, 4, 5, 6, 7, …]"
     assert written([0.5] * ITEMS, "en").count("0.5") == ITEMS
     assert written({0.5}, "ru") == "{0,5}"
@@ -50,6 +51,9 @@ def test_a_value_is_written_as_the_language_writes_it() -> None:
         "True",
         "NaN",
     ]
+    itself: list[object] = [0.5]
+    itself.append(itself)
+    assert written(itself, "ru") == "[0,5; [0,5; [0,5; […; …]]]]"
     assert written("x" * 1000, "en") == "x" * 400 + " …"
 
 

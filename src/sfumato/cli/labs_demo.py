@@ -2,8 +2,8 @@
 
 import json
 import zipfile
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -54,10 +54,8 @@ class Tour:
             self.stage.command(command)
             self.stage.gap()
 
-    @contextmanager
-    def progress(self, key: str) -> Iterator[Callable[[float], None]]:
-        with self.stage.progress(text(f"demo.{key}", self.lang)) as done:
-            yield done
+    def progress(self, key: str) -> AbstractContextManager[Callable[[float], None]]:
+        return self.stage.progress(text(f"demo.{key}", self.lang))
 
 
 def demo(

@@ -11,6 +11,7 @@ from sfumato.labs.words import number
 
 ITEMS = 8  # of a list that are written
 LETTERS = 400
+DEPTH = 3  # of lists in lists; a list may hold itself
 
 
 def written(value: Any, lang: str) -> str:
@@ -19,24 +20,25 @@ def written(value: Any, lang: str) -> str:
     return said if len(said) <= LETTERS else said[:LETTERS] + " …"
 
 
-def _written(value: Any, lang: str) -> str:
+def _written(value: Any, lang: str, depth: int = DEPTH) -> str:
+    def inside(one: Any) -> str:
+        return _written(one, lang, depth - 1) if depth else "…"
+
     match value:
+        case np.ndarray() if value.ndim:
+            return "[" + _joined(map(inside, value[:ITEMS]), len(value), lang) + "]"
         case np.ndarray() | np.generic():
-            return _written(value.tolist(), lang)
+            return _written(value.item(), lang, depth)
         case Mapping():
-            pairs = (f"{_written(key, lang)}: {_written(one, lang)}" for key, one in _first(value.items()))
+            pairs = (f"{inside(key)}: {inside(one)}" for key, one in islice(value.items(), ITEMS))
             return "{" + _joined(pairs, len(value), lang) + "}"
         case str() | bytes():
             return str(value)
         case Sequence() | Set():
             left, right = "()" if isinstance(value, tuple) else "[]" if isinstance(value, Sequence) else "{}"
-            return left + _joined((_written(one, lang) for one in _first(value)), len(value), lang) + right
+            return left + _joined(map(inside, islice(value, ITEMS)), len(value), lang) + right
         case _:
             return number(value, lang)
-
-
-def _first(values: Iterable[Any]) -> Iterable[Any]:
-    return islice(values, ITEMS)
 
 
 def _joined(pieces: Iterable[str], count: int, lang: str) -> str:
