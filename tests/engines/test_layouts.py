@@ -24,6 +24,7 @@ from sfumato.errors import DataUnreadable, SfumatoError
 from sfumato.schema.columns import Category, Date, Declared, Float, Int, Text
 from sfumato.schema.table import Schema
 from sfumato.schema.unit import Person, Row
+from tests.marks import one_in
 
 NAME, ABOUT = b"ARROW:extension:name", b"ARROW:extension:metadata"
 Layer = Callable[["pa.Array[Any]"], "pa.Array[Any]"]
@@ -154,7 +155,7 @@ def named(cells: "pa.Array[Any]") -> "pa.Array[Any]":
 def runs(cells: "pa.Array[Any]", inside: Layer) -> "pa.Array[Any]":
     """Of each cell a run of its own and, behind it, all those like it."""
     found = pa.compute.run_end_encode(cells)
-    return pa.RunEndEncodedArray.from_arrays(found.run_ends, inside(found.values))
+    return found if inside is plain else pa.RunEndEncodedArray.from_arrays(found.run_ends, inside(found.values))
 
 
 def coded(cells: "pa.Array[Any]", inside: Layer) -> "pa.Array[Any]":
@@ -198,8 +199,13 @@ HOLDERS: dict[str, Callable[[pa.Table], Any]] = {
 }
 
 
-# Arrow has no dictionaries of the narrow kinds.
-HELD = [(one, kind) for one in HOLDERS for kind in KINDS if "dictionary" not in one or pa.types.is_decimal128(kind)]
+# Arrow has no dictionaries of the narrow kinds, and makes no runs of layers around cells beyond their digits.
+HELD = [
+    (one, kind)
+    for one in HOLDERS
+    for kind in KINDS
+    if ("dictionary" not in one or pa.types.is_decimal128(kind)) and "runs of" not in one
+]
 
 
 @pytest.mark.parametrize(("holder", "kind"), HELD, ids=str)
@@ -264,7 +270,7 @@ def all_of(frame: object) -> list[Any]:
         engine.close()
 
 
-@pytest.mark.parametrize("layer", LAYERS)
+@pytest.mark.parametrize("layer", one_in(5, LAYERS))
 def test_what_lies_in_layers_is_read_as_a_plain_column(layer: str) -> None:
     """An engine that takes one layer off shows places in a dictionary, and one row in front moves all of them."""
     for order in ([None, 1, 0, 0, None, 0], [0, 0, None, 0, 1]):
@@ -278,5 +284,10 @@ def test_what_lies_in_layers_is_read_as_a_plain_column(layer: str) -> None:
         names = [f"c{place}" for place in range(len(plain))]
         wanted = all_of(pa.table(plain, names))
         table = pa.table(layers, names)
-        for frame in (table, table.to_reader(), pa.dataset.dataset(table)):
+        for frame in (table, table.to_reader()):
             assert all_of(frame) == [*wanted[1:], *wanted[2:]]
+        if layer == "runs of a dictionary of its own":  # Arrow cannot scan a data set of it
+            with pytest.raises(DataUnreadable):
+                all_of(pa.dataset.dataset(table))
+        else:
+            assert all_of(pa.dataset.dataset(table)) == [*wanted[1:], *wanted[2:]]
