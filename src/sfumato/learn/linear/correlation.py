@@ -169,10 +169,21 @@ class Components(_Varying):
         model = self._known()
         return _directions(model).along(scaled_of(X, model.features))
 
+    def fit_transform(self, X: Any, y: Any = None) -> Floats:  # noqa: N803
+        """`fit(X)`, which is paid for, and the places of these rows."""
+        return self.fit(X, y).transform(X)
+
     def predicted(self, X: Any) -> dict[str, NDArray[Any]]:  # noqa: N803
         """The columns that `sfumato predict` puts beside the rows of a table."""
         places = self.transform(X)
         return {f"component_{number + 1}": places[:, number] for number in range(places.shape[1])}
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import TransformerTags  # noqa: PLC0415 - only whoever has it asks
+
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags = TransformerTags()
+        return tags
 
     def _adopt(self, model: Model) -> None:
         super()._adopt(model)
