@@ -1,6 +1,8 @@
 """Every learner keeps the contract; and a wrong one is noticed by the check that is about its mistake."""
 
+import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -10,6 +12,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.errors import SfumatoError
+from sfumato.learn.bins import binned
 from sfumato.learn.scores.bayes import class_tables, class_template, scores
 from sfumato.learn.scores.evidence import evidence
 from sfumato.learn.shown.notes import notes_on
@@ -59,6 +62,14 @@ class ForgetsItsColumns(sf.learn.NaiveBayes):
         return "the one and only"
 
 
+class ForgetsItsVersion(sf.learn.NaiveBayes):
+    """Whatever version it is of has one purpose."""
+
+    def _purpose(self, task: Any, settings: Any) -> str:
+        said = json.loads(super()._purpose(task, settings))
+        return json.dumps({**said, "version": 1}, sort_keys=True)
+
+
 class FailsOnEmptyTables(sf.learn.NaiveBayes):
     """An error that depends on rows."""
 
@@ -82,6 +93,36 @@ class PlansByRows(sf.learn.NaiveBayes):
         rows = envelope._engine.run('SELECT COUNT(*) FROM "people"')[0][0]
         tables, noise = class_tables(task, envelope, envelope.price.amount / (1 if rows > 250 else 2), round_=0)
         return _bayes(task, tables, noise)
+
+
+class ReadsItsBins(sf.learn.NaiveBayes):
+    """Cells of a column end where the rows do."""
+
+    def _learnt(self, task: Any, envelope: Any, told: Callable[..., None]) -> Any:
+        richest = float(envelope._engine.run('SELECT MAX(wealth) FROM "people"')[0][0])
+        found = binned("wealth", sf.Float(0, richest), task.expected_rows)
+        columns = tuple(found if one.feature.name == "wealth" else one for one in task.columns)
+        return super()._learnt(replace(task, columns=columns), envelope, told)
+
+
+class LeavesUnpaid(sf.learn.Tree):
+    """Its leaves have counts that nobody drew."""
+
+    def _learnt(self, task: Any, envelope: Any, told: Callable[..., None]) -> Any:
+        fitted, notes = super()._learnt(task, envelope, told)
+        rows = envelope._engine.run('SELECT COUNT(*) FROM "people"')[0][0]
+        (nodes,) = fitted.trees
+        exact = [node if node.children else replace(node, counts=(rows,) * len(node.counts)) for node in nodes]
+        return replace(fitted, trees=(tuple(exact),)), notes
+
+
+class DrawsAfterwards(sf.learn.NaiveBayes):
+    """Looks once more, when all is drawn that was paid for."""
+
+    def _learnt(self, task: Any, envelope: Any, told: Callable[..., None]) -> Any:
+        made = super()._learnt(task, envelope, told)
+        envelope.ask(task.class_table(0, envelope.price.amount / 100), round_=1)
+        return made
 
 
 class TossesOtherCoins(sf.learn.Linear):
@@ -116,9 +157,13 @@ TWINS = {
     TellsLess: "shares add up",
     TossesGlobalCoins: "again is free",
     ForgetsItsColumns: "again is free",
+    ForgetsItsVersion: "its version counts",
     FailsOnEmptyTables: "survives",
     SaysNothingOfNoise: "survives",
     PlansByRows: "sees releases alone",
+    ReadsItsBins: "sees releases alone",
+    LeavesUnpaid: "sees releases alone",
+    DrawsAfterwards: "shares add up",
     TossesOtherCoins: "again is free",
     ForgetsTheSquare: "shares add up",
 }
