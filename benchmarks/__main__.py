@@ -30,7 +30,8 @@ TOPICS = (
     "real",
     "timing",
 )
-# Learners whose floors are not all reached yet; takes minutes and several GB of disk; needs what locks/labs.lock names.
+# Minutes each: learners fitted hundreds of times (learn_synthetic asks for .venv/.synthesisers as well), several GB of
+# disk, laboratories (which need what locks/labs.lock names).
 ON_REQUEST = ("learn_numbers", "learn_clusters", "learn_synthetic", "large", "labs")
 # Those say nothing about speed, or take too long for rounds.
 ALONE = ("bars", "real", "timing", *ON_REQUEST)

@@ -1,6 +1,6 @@
 """mbi's MST on the same bins, in a process of its own, and a first fit of ours in another: nobody is warm there.
 
-`make bench` unpacks it (synthesisers.lock) beside the environment, and only that process looks there.
+`make .venv/.synthesisers` unpacks it (synthesisers.lock) beside the environment, and only that process looks there.
 """
 
 import json
@@ -41,7 +41,7 @@ class Beside:
 def beside(codes: Codes, sizes: Sequence[int], delta: float) -> Beside:
     """MST at ε = 1. Raises TableMissing where mbi is not there."""
     if not PACKAGES.is_dir():
-        raise TableMissing("mbi is not at hand. make bench brings it.")
+        raise TableMissing("mbi is not at hand. make .venv/.synthesisers brings it.")
     with TemporaryDirectory() as folder:
         place = Path(folder)
         np.save(place / "codes.npy", codes)

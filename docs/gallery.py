@@ -3,18 +3,21 @@
 python -m docs.gallery
 
 Each part of docs/explanation/gallery.md shows one picture, the Python that makes it and the command that makes it. The
-Python is run here, and its pictures go to docs/images/gallery; a test runs both and compares.
+Python is run here, and its pictures go to docs/images/gallery; a test runs both and compares. A model that a part
+loads lies in docs/images/models.
 """
 
 import re
 from collections.abc import Iterator
-from contextlib import chdir
+from contextlib import chdir, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from shutil import copyfile
 
 HERE = Path(__file__).parent
 PAGE = HERE / "explanation" / "gallery.md"
 IMAGES = HERE / "images" / "gallery"
+MODELS = HERE / "images" / "models"
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +28,16 @@ class Part:
     picture: str
     python: str
     shell: str
+
+    @contextmanager
+    def lent(self) -> Iterator[None]:
+        """The models that it loads, in this folder."""
+        models = [MODELS / name for name in re.findall(r'load\("([a-z]+\.json)"\)', self.python)]
+        for model in models:
+            copyfile(model, model.name)
+        yield
+        for model in models:
+            Path(model.name).unlink()
 
 
 def parts() -> Iterator[Part]:
@@ -47,7 +60,8 @@ def draw(folder: Path) -> list[Path]:
     made = []
     with chdir(folder):
         for part in parts():
-            exec(compile(part.python, PAGE.name, "exec"), {})  # noqa: S102 - the page is ours
+            with part.lent():
+                exec(compile(part.python, PAGE.name, "exec"), {})  # noqa: S102 - the page is ours
             made.append(folder / part.picture)
     return made
 

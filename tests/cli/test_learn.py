@@ -63,6 +63,13 @@ def test_learn_predict_card_and_evaluate(policy: Path, shell: Shell, name: str) 
     assert len(json.loads(out)) == 800
     assert shell("predict", model, folder / "people.csv")[1].count("│") > 20
     assert shell("predict", model, folder / "people.csv", "--format", "csv")[1].count("\n") == 801
+    code, out, _ = shell("evaluate", policy, model, "--spend", "2", "--explain")
+    assert code == 0
+    assert "rows by predicted class and class: 25 % of the price, 4 numbers in all" in out
+    assert "those held out" in out
+    told = json.loads(shell("evaluate", policy, model, "--spend", "2", "--explain", "--format", "json")[1])
+    assert (told["epsilon"], told["tables"], len(told["stages"])) == (2, 2, 2)
+    assert "1 charge so far" in shell("budget", policy)[1], "nothing was paid for it"
     code, out, _ = shell("evaluate", policy, model, "--spend", "2", "--html", folder / "roc.html")
     assert code == 0
     assert "Accuracy" in out

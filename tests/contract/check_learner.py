@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -75,6 +76,27 @@ def other_defaults_are_paid_anew(kind: Any, folder: Path) -> list[str]:
             learner(kind).fit(session)
             charges = len(session.history())
     return [] if charges == 2 else [f"{charges} charges for two defaults"]
+
+
+def its_version_counts(kind: Any, folder: Path) -> list[str]:
+    """A later version of the learner is another purpose, which is paid for; a model of this one is still read."""
+    wrong, where = [], fresh(folder)
+    later = learner(kind)
+    later.version = kind.version + 1
+    with opened(where) as session:
+        model = learner(kind).fit(session)
+        model.save(where / "model.json")
+        later.fit(session)
+        learner(kind).fit(session)
+        if len(session.history()) != 2:
+            wrong.append("two versions are not two charges")
+    if later.model_.version != kind.version + 1:
+        wrong.append("its model does not say which version it is of")
+    later.save(where / "later.json")
+    loaded = sf.learn.load(where / "model.json")
+    if loaded.model_ != model.model_ or sf.learn.load(where / "later.json").model_ != later.model_:
+        wrong.append("a file of another version is not read as it is")
+    return wrong
 
 
 def resumes(kind: Any, folder: Path) -> list[str]:
@@ -149,34 +171,39 @@ def watched(session: Any, script: Sequence[ReleasedRows] = ()) -> Iterator[list[
 
 def sees_releases_alone(kind: Any, folder: Path) -> list[str]:
     """With the same releases the same plans and the same model, whatever the rows are."""
-    script: list[ReleasedRows] = []
-    found = []
-    for table in (people(300), people(200, seed=9)):
-        with opened(fresh(folder), table) as session, watched(session, script) as seen:
-            model = learner(kind).fit(session).model_
-            found.append(([look.certified.digest for look in seen], model.fitted))
-        script = [look.values for look in seen]
-    wrong = [] if found[0][0] == found[1][0] else ["its plans depend on more than releases"]
-    return wrong + ([] if found[0][1] == found[1][1] else ["its model depends on more than releases"])
+    wrong = []
+    for currency, delta in DELTAS.items():
+        script: list[ReleasedRows] = []
+        found = []
+        for table in (people(300), people(200, seed=9)):
+            with opened(fresh(folder), table, delta=delta) as session, watched(session, script) as seen:
+                model = learner(kind).fit(session).model_
+                found.append(([look.certified.digest for look in seen], model.fitted))
+            script = [look.values for look in seen]
+        (plans, fitted), (other_plans, other_fitted) = found
+        wrong += [] if plans == other_plans else [f"{currency}: its plans depend on more than releases"]
+        wrong += [] if fitted == other_fitted else [f"{currency}: its model depends on more than releases"]
+    return wrong
 
 
 def keeps_to_its_bounds(kind: Any, folder: Path) -> list[str]:
     """One unit less moves the integers of every draw by no more than was certified, as long as releases are equal."""
     wrong = []
-    for name, unit in UNITS.items():
+    for name, currency in (*product(UNITS, ["epsilon"]), ("person", "rho")):
         table = people(160)
         gone = [0] if name == "row" else [0, 1]  # of the first person
         neighbour = table.filter(pa.array([row not in gone for row in range(table.num_rows)]))
         runs, script = [], list[ReleasedRows]()
         for rows in (table, neighbour):
-            with opened(fresh(folder), rows, unit=unit) as session, watched(session, script) as seen:
+            protected = opened(fresh(folder), rows, unit=UNITS[name], delta=DELTAS[currency])
+            with protected as session, watched(session, script) as seen:
                 learner(kind).fit(session)
             runs.append(seen)
             script = [look.values for look in seen]
         moved = [_moved(one, other) for one, other in zip(*runs, strict=True)]
-        wrong += [f"{name}: {told}" for told in moved if told]
+        wrong += [f"{name}, {currency}: {told}" for told in moved if told]
         if not any(_differ(one.found, other.found) for one, other in zip(*runs, strict=True)):
-            wrong.append(f"{name}: nobody moves anything, and the check checks nothing")
+            wrong.append(f"{name}, {currency}: nobody moves anything, and the check checks nothing")
     return wrong
 
 
@@ -337,6 +364,7 @@ CHECKS: dict[str, Check] = {
     "shares add up": shares_add_up,
     "again is free": again_is_free,
     "other defaults": other_defaults_are_paid_anew,
+    "its version counts": its_version_counts,
     "resumes": resumes,
     "sees releases alone": sees_releases_alone,
     "keeps to its bounds": keeps_to_its_bounds,

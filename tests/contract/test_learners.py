@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.errors import SfumatoError
+from sfumato.learn.bins import binned
 from sfumato.learn.scores.bayes import class_tables, class_template, scores
 from sfumato.learn.scores.evidence import evidence
 from sfumato.learn.shown.notes import notes_on
@@ -68,6 +70,14 @@ class ForgetsItsDefaults(sf.learn.NaiveBayes):
         return json.dumps({part: one for part, one in said.items() if part != "usual"})
 
 
+class ForgetsItsVersion(sf.learn.NaiveBayes):
+    """Whatever version it is of has one purpose."""
+
+    def _purpose(self, task: Any, settings: Any) -> str:
+        said = json.loads(super()._purpose(task, settings))
+        return json.dumps({**said, "version": 1}, sort_keys=True)
+
+
 class FailsOnEmptyTables(sf.learn.NaiveBayes):
     """An error that depends on rows."""
 
@@ -91,6 +101,36 @@ class PlansByRows(sf.learn.NaiveBayes):
         rows = envelope._engine.run('SELECT COUNT(*) FROM "people"')[0][0]
         tables, noise = class_tables(task, envelope, envelope.price.amount / (1 if rows > 250 else 2), round_=0)
         return _bayes(task, tables, noise)
+
+
+class ReadsItsBins(sf.learn.NaiveBayes):
+    """Cells of a column end where the rows do."""
+
+    def _learnt(self, task: Any, envelope: Any, told: Callable[..., None]) -> Any:
+        richest = float(envelope._engine.run('SELECT MAX(wealth) FROM "people"')[0][0])
+        found = binned("wealth", sf.Float(0, richest), task.expected_rows)
+        columns = tuple(found if one.feature.name == "wealth" else one for one in task.columns)
+        return super()._learnt(replace(task, columns=columns), envelope, told)
+
+
+class LeavesUnpaid(sf.learn.Tree):
+    """Its leaves have counts that nobody drew."""
+
+    def _learnt(self, task: Any, envelope: Any, told: Callable[..., None]) -> Any:
+        fitted, notes = super()._learnt(task, envelope, told)
+        rows = envelope._engine.run('SELECT COUNT(*) FROM "people"')[0][0]
+        (nodes,) = fitted.trees
+        exact = [node if node.children else replace(node, counts=(rows,) * len(node.counts)) for node in nodes]
+        return replace(fitted, trees=(tuple(exact),)), notes
+
+
+class DrawsAfterwards(sf.learn.NaiveBayes):
+    """Looks once more, when all is drawn that was paid for."""
+
+    def _learnt(self, task: Any, envelope: Any, told: Callable[..., None]) -> Any:
+        made = super()._learnt(task, envelope, told)
+        envelope.ask(task.class_table(0, envelope.price.amount / 100), round_=1)
+        return made
 
 
 class TossesOtherCoins(sf.learn.Linear):
@@ -126,9 +166,13 @@ TWINS = {
     TossesGlobalCoins: "again is free",
     ForgetsItsColumns: "again is free",
     ForgetsItsDefaults: "other defaults",
+    ForgetsItsVersion: "its version counts",
     FailsOnEmptyTables: "survives",
     SaysNothingOfNoise: "survives",
     PlansByRows: "sees releases alone",
+    ReadsItsBins: "sees releases alone",
+    LeavesUnpaid: "sees releases alone",
+    DrawsAfterwards: "shares add up",
     TossesOtherCoins: "again is free",
     ForgetsTheSquare: "shares add up",
 }

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from tests.pages import every_block, play, shape, text
@@ -71,6 +72,11 @@ def test_a_private_model(capsys: pytest.CaptureFixture[str]) -> None:
     assert model.score(truth, truth["answered"].to_pylist()) > 0.68
     assert 0.6 < found.accuracy < 0.85
     assert names["scored"] == model.predict(names["customers"]).tolist()
+    no = names["line"].coefficients_[0]
+    ages, told = truth["age"].to_numpy(), np.array(truth["answered"].to_pylist())
+    assert no.low < 0
+    assert no.low - 3 < ages[told == "no"].mean() - ages[told == "yes"].mean() < no.high + 3
+    assert set(names["near"].tolist()) == {0, 1, 2}
     for page in ("letters.html", "tree.html"):
         assert Path(page).read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
     assert "the table has" in played.printed

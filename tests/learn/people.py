@@ -40,17 +40,21 @@ class AdditiveOfSeveral(sf.learn.Additive):
     """Of three classes, unless another target is named."""
 
 
+class BayesOfSeveral(sf.learn.NaiveBayes):
+    """Likewise."""
+
+
 class TreeOfSeveral(sf.learn.Tree):
     """Likewise."""
 
 
-OF_SEVERAL = (AdditiveOfSeveral, TreeOfSeveral)
+OF_SEVERAL = (AdditiveOfSeveral, BayesOfSeveral, TreeOfSeveral)
 # That have no classes.
 OF_NUMBERS = (
     AdditiveOfNumber, TreeOfNumber, sf.learn.Linear, sf.learn.Correlation, sf.learn.Components, sf.learn.Clusters,
 )  # fmt: skip
 
-TARGETS = {AdditiveOfNumber: "mood", TreeOfNumber: "mood", AdditiveOfSeveral: "grade", TreeOfSeveral: "grade"}
+TARGETS = {AdditiveOfNumber: "mood", TreeOfNumber: "mood", **dict.fromkeys(OF_SEVERAL, "grade")}
 
 
 def people(count: int, seed: int = 7, *, holes: bool = True) -> pa.Table:

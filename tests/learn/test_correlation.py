@@ -11,10 +11,12 @@ import pytest
 import sfumato as sf
 from sfumato.errors import Refused, UsageError
 from sfumato.learn.frames import scaled_of
+from sfumato.learn.linear import correlation
 from sfumato.learn.linear.correlation import SQUARES, _shares
 from sfumato.learn.linear.moments import STEPS, Pairs
-from sfumato.learn.linear.spread import correlations, directions
+from sfumato.learn.linear.spread import Spread, correlations, directions, possible
 from sfumato.learn.scaled import scaled_task
+from tests.entropy import SeededEntropy
 from tests.learn.people import COLUMNS, NUMBERS, learner, opened, people
 
 ALMOST = 10**6
@@ -65,6 +67,37 @@ def test_a_matrix_that_cannot_be_is_made_one_that_can() -> None:
     right = np.array([[4, 1.0], [1.0, 1]])
     assert correlations(right, np.zeros(2)) == pytest.approx(np.array([[1, 0.5], [0.5, 1]]))
     assert correlations(right, np.array([400.0, 0.0]))[0, 1] == pytest.approx(0.05), "what is lost in noise is near 0"
+
+
+def test_covariances_are_where_means_let_them_be() -> None:
+    """Of rows from -1 to 1 none is moved, not even where it can be no farther; others come to the nearest that can."""
+    rng = np.random.default_rng(1)
+    for rows in (rng.uniform(-1, 1, (50, 3)), rng.uniform(-1, -0.9, (50, 3)), rng.choice([-1.0, 1.0], (9, 3))):
+        exact = np.cov(rows.T, bias=True)
+        assert possible(Spread(np.array(50.0), rows.mean(axis=0), exact)) == pytest.approx(exact, abs=1e-12)
+    found = Spread(np.array(50.0), np.array([-0.9, 0.8]), np.array([[0.5, 0.5], [0.5, 0.1]]))
+    assert possible(found) == pytest.approx(np.array([[1 - 0.81, 0.1 * 0.2], [0.1 * 0.2, 0.1]]))
+
+
+def test_what_no_rows_can_have_is_not_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of two columns of which one is nearly always at its end, whatever the noise is; and it is said without that."""
+    rare = np.arange(2000) % 40
+    table = pa.table({"a": np.where(rare < 2, 1.0, -1.0), "b": np.where(rare > 37, 1.0, -1.0)})
+    exact = np.corrcoef(table["a"].to_numpy(), table["b"].to_numpy())[0, 1]
+
+    def told(folder: str) -> list[float]:
+        (tmp_path / folder).mkdir()
+        columns = {name: DECLARED[name] for name in "ab"}
+        with opened(tmp_path / folder, table, columns=columns) as session:
+            session._entropy = SeededEntropy(5)
+            fits = [sf.learn.Correlation(spend=0.2).fit(session, fresh=True) for _ in range(20)]
+        return [float(model.correlation_[0, 1]) for model in fits]
+
+    bounded = told("bounded")
+    monkeypatch.setattr(correlation, "possible", lambda found: found.covariances)
+    free = told("free")
+    assert min(bounded) > -0.25 > min(free)
+    assert np.abs(np.array(bounded) - exact).mean() < 0.8 * np.abs(np.array(free) - exact).mean()
 
 
 def test_a_column_that_is_lost_in_noise_is_said(tmp_path: Path) -> None:

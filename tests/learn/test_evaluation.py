@@ -53,6 +53,28 @@ def test_with_hardly_any_noise_it_says_what_predict_says(kind: Any, tmp_path: Pa
     assert "those that the model was fitted on among them" in str(found)
 
 
+def test_what_it_would_measure_is_told_before_it_is_paid(tmp_path: Path) -> None:
+    """The schedule has the plans that are drawn, and what would be refused is refused."""
+    with opened(tmp_path) as session:
+        model = learner(sf.learn.Additive).fit(session)
+        told = model.explain_evaluation(session, spend=2)
+        assert [stage.share for stage in told.stages] == [0.25, 0.75]
+        assert [stage.cells for stage in told.stages] == [4, 2 * CELLS]
+        assert "all" in str(told)
+        assert len(session.history()) == 1
+        session.evaluate(model, spend=2)
+        assert session.history()[-1].purpose == told.purpose
+        several = learner(sf.learn.NaiveBayes, target="grade").fit(session)
+        assert len(several.explain_evaluation(session, spend=1).stages) == 1
+        numbers = (learner(sf.learn.Additive, target="mood"), learner(sf.learn.Linear))
+        for number in numbers:
+            with pytest.raises(UsageError, match="tells no classes apart"):
+                number.fit(session).explain_evaluation(session, spend=1)
+    other = opened(tmp_path, columns=COLUMNS | {"kids": sf.Int(0, 9)}, ledger=tmp_path / "other.ledger")
+    with other, pytest.raises(Refused):
+        model.explain_evaluation(other, spend=1)
+
+
 def test_people_who_are_held_out_are_not_fitted_on(tmp_path: Path) -> None:
     """Fitted and held out together are everybody, by the person: both rows of one are on the same side."""
     table = people(4000, holes=False)

@@ -18,7 +18,7 @@ from tests.marks import few
 from tests.session.drawing import dying
 
 MOST_ENTRIES = 15
-ONE_ROUND = ("bayes", "linear", "correlation", "components")
+ONE_ROUND = ("bayes", "bayes of several classes", "linear", "correlation", "components")
 
 
 @pytest.mark.parametrize("moment", ["before", "after"])

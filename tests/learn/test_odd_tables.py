@@ -19,6 +19,8 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato.errors import Refused, UsageError
+from tests.contract.check_learner import DELTAS, UNITS
+from tests.marks import few
 
 MILLION = 1_000_000
 KINDS: dict[str, tuple[Any, dict[str, Any]]] = {
@@ -26,11 +28,13 @@ KINDS: dict[str, tuple[Any, dict[str, Any]]] = {
     "additive": (sf.learn.Additive, {"target": "class"}),
     "additive of a number": (sf.learn.Additive, {"target": "number"}),
     "tree": (sf.learn.Tree, {"target": "class", "depth": 2}),
+    "forest": (sf.learn.Forest, {"target": "class", "depth": 2, "trees": 2, "expected_rows": 10**8}),
     "tree of a number": (sf.learn.Tree, {"target": "number", "depth": 2}),
     "linear": (sf.learn.Linear, {"target": "number"}),
     "correlation": (sf.learn.Correlation, {}),
     "components": (sf.learn.Components, {"k": 1}),
     "clusters": (sf.learn.Clusters, {"k": 5}),
+    "synthetic": (sf.learn.Synthetic, {}),
 }
 BOUNDS: dict[str, Any] = {"number": sf.Float(-2, 3), "other": sf.Int(0, 100)}
 
@@ -89,16 +93,20 @@ def tables(draw: st.DrawFn) -> tuple[dict[str, Any], pa.Table]:
     return columns, pa.table(made)
 
 
-def fitted(kind: str, known: dict[str, Any], table: pa.Table, spend: float, **more: Any) -> Any:
+def fitted(
+    kind: str, known: dict[str, Any], table: pa.Table, spend: float, unit: Any = None, delta: float = 0, **more: Any
+) -> Any:
     """A model through a session on a ledger of its own, as its file has it."""
     made, given_to_it = KINDS[kind]
     with TemporaryDirectory() as folder:
         protected = sf.protect(
-            table, table="t", unit=sf.Row(), columns=known, budget=sf.Budget(spend), ledger=Path(folder) / "t.ledger"
-        )
+            table, table="t", unit=unit or sf.Row(), columns=known, budget=sf.Budget(spend, delta),
+            ledger=Path(folder) / "t.ledger",
+        )  # fmt: skip
         with protected as session:
             model = made(**(given_to_it | more), spend=spend).fit(session)
-            assert session.budget.spent.epsilon == spend
+            assert session.budget.spent.epsilon == pytest.approx(spend)
+            assert len(session.history()) == 1
         return kept(model, Path(folder))
 
 
@@ -119,13 +127,19 @@ def numbers_of(kind: str, columns: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.mark.parametrize("kind", KINDS)
 @settings(max_examples=15)
-@given(drawn=tables())
-def test_whatever_the_table_is_it_fits(kind: str, drawn: tuple[dict[str, Any], pa.Table]) -> None:
+@given(drawn=tables(), unit=st.sampled_from([*UNITS]), delta=st.sampled_from([*DELTAS.values()]))
+def test_whatever_the_table_is_it_fits(
+    kind: str, drawn: tuple[dict[str, Any], pa.Table], unit: str, delta: float
+) -> None:
     columns, table = drawn
-    model = fitted(kind, columns, table, 0.01, **numbers_of(kind, columns))
+    people = table.append_column("id", pa.array([row // 2 for row in range(table.num_rows)], pa.int64()))
+    model = fitted(kind, columns, people, 0.01, UNITS[unit], delta, **numbers_of(kind, columns))
     assert str(model.card_)
     if kind == "correlation":
         assert (np.abs(model.correlation_) <= 1 + 1e-9).all()
+        return
+    if kind == "synthetic":
+        assert model.sample(7).column_names == list(columns)
         return
     for name, told in model.predicted(table).items():
         assert len(told) == table.num_rows
@@ -150,7 +164,7 @@ NEAR: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("kind", [*KINDS, "synthetic"])
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", NEAR)
 def test_bounds_that_doubles_do_not_tell_apart_are_refused_unpaid_or_learnt_and_kept(
     name: str, kind: str, tmp_path: Path
@@ -159,7 +173,7 @@ def test_bounds_that_doubles_do_not_tell_apart_are_refused_unpaid_or_learnt_and_
     first = int(column.lower) if isinstance(column, sf.Int) else float(column.lower)
     table = pa.table({"x": [first] * 30, "number": np.linspace(-2, 3, 30), "class": ["a", "b"] * 15})
     known = {"x": column, "number": BOUNDS["number"], "class": sf.Category(["a", "b"])}
-    made, more = KINDS.get(kind, (sf.learn.Synthetic, {}))
+    made, more = KINDS[kind]
     wanted = [{"columns": ["x"] if "target" in more else ["x", "number"]}]
     wanted += [{"target": "x", "columns": ["number"]}] if more.get("target") == "number" else []
     with sf.protect(
@@ -185,13 +199,13 @@ def test_bounds_that_doubles_do_not_tell_apart_are_refused_unpaid_or_learnt_and_
 # ---- noise of any size
 
 
-@pytest.mark.parametrize("kind", [*KINDS, "synthetic"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_model_of_nothing_but_noise_is_learnt_kept_and_used(kind: str, tmp_path: Path) -> None:
     """As many rows of a person as can be declared, at the least spend that there is."""
     rows = np.arange(40)
     table = pa.table({"id": rows, "number": rows / 8 - 2, "other": rows, "class": ["a", "b", "c", "a"] * 10})
     known = {**BOUNDS, "id": sf.Identifier(), "class": sf.Category(["a", "b", "c"])}
-    made, more = KINDS.get(kind, (sf.learn.Synthetic, {}))
+    made, more = KINDS[kind]
     unit, ledger = sf.Person("id", max_rows=10**9), tmp_path / "t.ledger"
     with sf.protect(table, table="t", unit=unit, columns=known, budget=sf.Budget(1), ledger=ledger) as session:
         model = made(**(more | numbers_of(kind, BOUNDS)), spend=0.001).fit(session)
@@ -238,19 +252,35 @@ def test_a_model_that_no_file_holds_is_refused_before_it_is_paid(tmp_path: Path)
 
 
 def spread_out() -> pa.Table:
-    """A million rows of which no two have the same number, which rises with one column and not with another."""
+    """A million rows of which no two have the same number, which rises with one column and not with another, and so
+    does a class.
+    """
     rows = np.arange(MILLION)
     number = 2 * rows / MILLION - 1 + 0.2 * np.sin(0.7 * rows)
-    return pa.table({"number": number, "other": rows * 7919 % 101, "far": rows})
+    halves = np.where(2 * rows < MILLION, "a", "b")
+    return pa.table({"number": number, "other": rows * 7919 % 101, "far": rows, "class": halves})
 
 
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in ("bayes", "additive", "tree")])
+OF_CLASSES = ("bayes", "additive", "tree", "forest")
+
+
+@pytest.mark.parametrize("kind", few(KINDS, lambda kind: kind not in (*OF_CLASSES, "synthetic")))
 def test_a_million_values_of_a_number_are_as_good_as_few(kind: str) -> None:
-    table = spread_out()
-    deeper = {"depth": 4} if kind == "tree of a number" else {}
-    model = fitted(kind, {**BOUNDS, "far": sf.Int(0, MILLION)}, table, 1.0, **deeper)
+    table, known = spread_out(), {**BOUNDS, "far": sf.Int(0, MILLION)}
+    more = {"depth": 4} if kind == "tree of a number" else {}
+    if kind in (*OF_CLASSES, "synthetic"):
+        known = {**known, "class": sf.Category(["a", "b"])}
+        more = {"columns": ["far", "class" if kind == "synthetic" else "other"]}
+    model = fitted(kind, known, table, 1.0, **more)
     assert model.notes_ == ()
     match kind:
+        case "synthetic":
+            made = model.sample()
+            assert made.num_rows == pytest.approx(MILLION, abs=1000)
+            halves = np.where(2 * made.column("far").to_numpy() < MILLION, "a", "b")
+            assert (halves == np.array(made.column("class").to_pylist())).mean() > 0.95
+        case "bayes" | "additive" | "tree" | "forest":
+            assert model.score(table, table.column("class").to_numpy(zero_copy_only=False)) > 0.9
         case "correlation":
             assert model.correlation_[0, 2] > 0.9
             assert abs(model.correlation_[0, 1]) < 0.1

@@ -24,6 +24,9 @@ def evaluate(
     spend: Annotated[str, typer.Option(help="How much epsilon the evaluation may cost, e.g. 0.1.")],
     confidence: Annotated[float, typer.Option(help="Confidence level of the error bars.")] = 0.95,
     analyst: Annotated[str, typer.Option(help="Who is asking.")] = DEFAULT_ANALYST,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Show what would be measured; touches neither data nor budget.")
+    ] = False,
     fresh: Annotated[bool, typer.Option("--fresh", help="Pay again for an evaluation made before.")] = False,
     html: Annotated[Path | None, typer.Option(help="Draw the ROC curve with its band into this HTML file.")] = None,
     static: Static = False,
@@ -38,6 +41,11 @@ def evaluate(
     ready(output, html)
     page_ready(wanted=html is not None, static=static)
     learner = load(model)
+    if explain:
+        with open_policy(policy, analyst=analyst) as session:
+            schedule = learner.explain_evaluation(session, spend=number(spend, "spend"))
+        write(as_json(schedule.to_dict()) if format is Format.json else f"{schedule}\n", output)
+        return
     with working("Evaluating …"), open_policy(policy, analyst=analyst) as session:
         found = session.evaluate(learner, spend=number(spend, "spend"), confidence=confidence, fresh=fresh)
     if html is not None:

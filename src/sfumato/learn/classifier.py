@@ -5,10 +5,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.learn.evaluation import Evaluation, evaluated
+from sfumato.learn.evaluation import Evaluation, evaluated, explained_evaluation
 from sfumato.learn.frames import codes_of
 from sfumato.learn.learner import Learner
 from sfumato.learn.model import Model
+from sfumato.learn.schedule import Schedule
 from sfumato.learn.task import Task, task_of
 from sfumato.schema.budget import Spend
 from sfumato.schema.columns import plain_text
@@ -48,6 +49,10 @@ class Classifier(Learner[Task]):
     ) -> Evaluation:
         """What `session.evaluate(model, spend=…)` calls."""
         return evaluated(self._known(), session, spend=spend, confidence=confidence, fresh=fresh)
+
+    def explain_evaluation(self, session: Session, *, spend: GivenNumber | Spend | None) -> Schedule:
+        """What `session.evaluate(model, spend=…)` would measure; touches neither data nor budget."""
+        return explained_evaluation(self._known(), session, spend=spend)
 
     def __sklearn_tags__(self) -> Any:
         from sklearn.utils import ClassifierTags  # noqa: PLC0415 - only whoever has it asks

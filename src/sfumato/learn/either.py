@@ -10,6 +10,7 @@ from sfumato.learn.evaluation import Evaluation
 from sfumato.learn.frames import codes_of
 from sfumato.learn.model import Model, Numbering
 from sfumato.learn.numeric import is_number, number_task
+from sfumato.learn.schedule import Schedule
 from sfumato.learn.task import Task
 from sfumato.learn.wordings import no_classes, nothing_to_evaluate
 from sfumato.schema.budget import Spend
@@ -60,6 +61,12 @@ class Either(Classifier):
         if self._predicts_number:
             raise nothing_to_evaluate(type(self).__name__)
         return super().evaluated_in(session, spend=spend, confidence=confidence, fresh=fresh)
+
+    def explain_evaluation(self, session: Session, *, spend: GivenNumber | Spend | None) -> Schedule:
+        """What `session.evaluate(model, spend=…)` would measure; touches neither data nor budget."""
+        if self._predicts_number:
+            raise nothing_to_evaluate(type(self).__name__)
+        return super().explain_evaluation(session, spend=spend)
 
     @property
     def _predicts_number(self) -> bool:

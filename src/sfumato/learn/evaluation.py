@@ -19,6 +19,7 @@ from sfumato.answers.notes import price_in_words
 from sfumato.learn.files.file import as_json
 from sfumato.learn.model import Classifying, Model
 from sfumato.learn.noise import Noise
+from sfumato.learn.schedule import Schedule, Template, explained
 from sfumato.learn.task import Counts, Task, cells_of, crossed, task_of
 from sfumato.learn.walking import CELLS, walked
 from sfumato.learn.wordings import classes_differ, features_differ
@@ -35,6 +36,7 @@ from sfumato.simulate import Simulator
 from sfumato.visible import visible_lines
 
 Floats = NDArray[np.float64]
+MEASURED = ("rows by predicted class and class", f"rows by {CELLS} steps of the score and class")
 Pair = tuple[float, float]
 
 VERSION = 1
@@ -140,6 +142,15 @@ def evaluated(
         envelope.receipt,
         notes,
     )
+
+
+def explained_evaluation(model: Model, session: Session, *, spend: GivenNumber | Spend | None) -> Schedule:
+    """What evaluating would measure, before anything is paid or looked at; or a refusal, if it would be refused."""
+    task = _task(model, session)
+    plans = tables_of(model.classifying, task, session.price(spend).amount)
+    templates = [Template(what, plan) for what, plan in zip(MEASURED, plans, strict=False)]
+    settings = {"model": model.learner, "rows": "those held out" if model.parameters.get("holdout") else "all"}
+    return explained(session, task, "evaluation", spend, templates, settings, _purpose(model, task))
 
 
 def _task(model: Model, session: Session) -> Task:

@@ -169,6 +169,10 @@ class Learner(ABC, Generic[Wanted]):
         """What `session.evaluate(model, spend=…)` calls."""
         raise nothing_to_evaluate(type(self).__name__)
 
+    def explain_evaluation(self, *_: Any, **__: Any) -> Any:
+        """What that would measure; touches neither data nor budget."""
+        raise nothing_to_evaluate(type(self).__name__)
+
     # ---- keeping
 
     def save(self, path: str | PathLike[str]) -> None:

@@ -74,6 +74,7 @@ class Schedule:
     settings: dict[str, Any]
     purpose: str
     refused: str = ""
+    tables: int = 0
 
     def to_dict(self) -> dict[str, Any]:
         """What `--explain --format json` prints."""
@@ -87,6 +88,7 @@ class Schedule:
         lines += [f"Refused:  {self.refused}"] if self.refused else []
         lines += ["Columns:  " + ", ".join(named(name, extent) for name, extent in self.columns.items())]
         lines += ["Settings: " + ", ".join(f"{name} {value}" for name, value in self.settings.items())]
+        lines += [f"Tables:   {self.tables:,}, each counted in one pass over the rows"] if self.tables else []
         lines += ["Schedule:"]
         for stage in self.stages:
             many = "" if stage.times == 1 else f"{stage.times} × "
@@ -116,9 +118,10 @@ def explained(
     purpose: str,
 ) -> Schedule:
     price, cost = session.price(spend), session.amount(spend)
-    refused = ""
+    refused, tables = "", 0
     try:
         made = stages(templates, task, price)
+        tables = sum(one.times * len(task.certified(one.plan).countings) for one in templates)
     except SfumatoError as error:
         made, refused = (), str(error)
     return Schedule(
@@ -133,4 +136,5 @@ def explained(
         settings,
         purpose,
         refused,
+        tables,
     )

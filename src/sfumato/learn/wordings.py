@@ -24,8 +24,8 @@ def target_missing() -> UsageError:
 def target_unusable(name: str) -> Refused:
     return Refused(
         f'"{name}" has no public list of classes.',
-        "A target is a Category, or an Int with at most 32 values between its bounds; of Additive also a number with "
-        "bounds. Declare it so.",
+        "A target is a Category, or an Int with at most 32 values between its bounds; of Additive and Tree also a "
+        "number with bounds. Declare it so.",
     )
 
 

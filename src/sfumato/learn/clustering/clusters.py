@@ -129,6 +129,10 @@ class Clusters(Learner[ScaledTask]):
         found = nearest(np.where(lacking[:, None], 0, steps).astype(np.int64), _centres(model))
         return np.asarray(np.where(lacking, NOBODY, found))
 
+    def fit_predict(self, X: Any, y: Any = None) -> NDArray[np.int64]:  # noqa: N803
+        """`fit(X)`, which is paid for, and the clusters of these rows."""
+        return self.fit(X, y).predict(X)
+
     def predicted(self, X: Any) -> dict[str, NDArray[Any]]:  # noqa: N803
         """The columns that `sfumato predict` puts beside the rows of a table: the cluster."""
         return {"cluster": self.predict(X)}

@@ -17,7 +17,7 @@ from sfumato.learn.learner import Learner, Told
 from sfumato.learn.linear.coefficients import fine
 from sfumato.learn.linear.matrices import Correlations, Directions, fine_matrix, plain
 from sfumato.learn.linear.moments import STEPS, Pair, Pairs, Shares, measured, moved, templates
-from sfumato.learn.linear.spread import Spread, correlations, directions, least_variances, spread
+from sfumato.learn.linear.spread import Spread, correlations, directions, least_variances, possible, spread
 from sfumato.learn.model import Model, Parameter
 from sfumato.learn.noise import Floats
 from sfumato.learn.scaled import ScaledTask, scaled_task
@@ -97,8 +97,8 @@ class Correlation(_Varying):
 
     def _fitted(self, found: Spread, again: Spread, noise: int) -> Correlations:
         least, variances = least_variances(again), np.diagonal(found.covariances)
-        matrix = correlations(found.covariances, least)
-        errors = np.sqrt(((correlations(again.covariances, least) - matrix) ** 2).mean(axis=0))
+        matrix, unbounded = correlations(possible(found), least), correlations(found.covariances, least)
+        errors = np.sqrt(((correlations(again.covariances, least) - unbounded) ** 2).mean(axis=0))
         lost = variances < least
         unknown = (lost[:, None] | lost[None, :]) & ~np.eye(len(lost), dtype=bool)
         return Correlations(
@@ -169,10 +169,21 @@ class Components(_Varying):
         model = self._known()
         return _directions(model).along(scaled_of(X, model.features))
 
+    def fit_transform(self, X: Any, y: Any = None) -> Floats:  # noqa: N803
+        """`fit(X)`, which is paid for, and the places of these rows."""
+        return self.fit(X, y).transform(X)
+
     def predicted(self, X: Any) -> dict[str, NDArray[Any]]:  # noqa: N803
         """The columns that `sfumato predict` puts beside the rows of a table."""
         places = self.transform(X)
         return {f"component_{number + 1}": places[:, number] for number in range(places.shape[1])}
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import TransformerTags  # noqa: PLC0415 - only whoever has it asks
+
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags = TransformerTags()
+        return tags
 
     def _adopt(self, model: Model) -> None:
         super()._adopt(model)

@@ -32,6 +32,17 @@ def spread(pairs: Pairs, tables: Tables, noise: float) -> Spread:
     return Spread(rows, means, products - means[..., :, None] * means[..., None, :])
 
 
+def possible(found: Spread) -> Floats:
+    """Covariances no farther from 0 than means allow of numbers from -1 to 1.
+
+    Claim: what noise alone made too large comes nearer to the truth, at no cost: (1 ± x)(1 ± y) is nowhere below 0, so
+    neither is its mean.
+    """
+    above, below = 1 - found.means, 1 + found.means
+    least = np.minimum(above[:, None] * above, below[:, None] * below)
+    return np.asarray(np.clip(found.covariances, -least, np.minimum(above[:, None] * below, below[:, None] * above)))
+
+
 def correlations(covariances: Floats, least: Floats) -> Floats:
     """A matrix that correlations can have: 1 on the diagonal, and no negative eigenvalue.
 
