@@ -137,7 +137,7 @@ BAD: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"quasi": ["age", "age"]}, UsageError, "listed twice"),
     ({"quasi": ["age", "ill"]}, UsageError, "as quasi and as sensitive"),
     ({"k": 43}, Refused, "k=43, but the table has 42 rows"),
-    ({"k": 0}, UsageError, "k must lie between"),
+    ({"k": 0}, UsageError, "k must be 1 or more"),
     ({"k": 2.5}, UsageError, "whole number"),
     ({"k": True}, UsageError, "whole number"),
     ({"suppression": 1}, UsageError, "suppression must lie"),

@@ -251,7 +251,7 @@ RING = (
     ),
     Trusted("engines/arrange.py", "language", 7, "Is every group there, and every integer in its own place?"),
     # ---- what is declared, and what a cell says
-    Trusted("schema/unit.py", "tables", 6, "Who is protected, and is every bound a whole number in its range?"),
+    Trusted("schema/unit.py", "tables", 5, "Who is protected, and is every bound a whole number in its range?"),
     Trusted(
         "schema/columns.py",
         "tables",
@@ -265,7 +265,7 @@ RING = (
     Trusted(
         "schema/policy.py",
         "tables",
-        9,
+        8,
         "Do unit, budget and ledger come from the file as it says, and is every other word refused?",
     ),
     Trusted(
@@ -279,7 +279,7 @@ RING = (
     ),
     Trusted("engines/duckdb/frames.py", "tables", 8, "Does any cell decide the type of its column?"),
     Trusted(
-        "engines/duckdb/layouts.py", "tables", 2, "Does the engine read a column where its cells lie, and only there?"
+        "engines/duckdb/layouts.py", "tables", 3, "Does the engine read a column where its cells lie, and only there?"
     ),
     Trusted(
         "engines/duckdb/further_tables.py", "tables", 2, "Is a key of a lookup there once? Are ids of all tables alike?"
@@ -292,7 +292,7 @@ RING = (
         "Can a file hold rows of several people in one, or fail on single rows?",
     ),
     Trusted(
-        "engines/duckdb/files.py", "tables", 5, "Can a row be read twice? Does the first line alone decide on columns?"
+        "engines/duckdb/files.py", "tables", 6, "Can a row be read twice? Does the first line alone decide on columns?"
     ),
     Trusted("engines/duckdb/sqlite.py", "tables", 2, "Is each cell read by itself, and a view refused?"),
     Trusted("engines/duckdb/tables.py", "tables", 2, "Does a failure say anything in the engine's words?"),

@@ -8,21 +8,29 @@ import math
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import pytest
 
+import sfumato as sf
 import sfumato.geo as geo
 import sfumato.noise as noise
-from sfumato.audit import learners, positions, replay, runs, trustless, twins
+from sfumato.audit import laws, learners, positions, replay, runs, trustless, twins
 from sfumato.audit.catalogue import AGGREGATES, MECHANISMS, aggregates
 from sfumato.audit.channels import every_channel
+from sfumato.audit.likelihoods import ratio
 from sfumato.audit.plans import PLANS
 from sfumato.audit.replay import ONCE_A_GROUP, PERSON, QUESTIONS, Tape, every_question, replayed
 from sfumato.cli.main import run
 from sfumato.engines.duckdb.dialect import DUCKDB
+from sfumato.kernel.mechanisms.additive import Additive, DiscreteGaussian, DiscreteLaplace
+from sfumato.kernel.mechanisms.protocol import CellCounts
+from sfumato.kernel.mechanisms.splits import QuestionChoice, scores
+from sfumato.learn.files.loading import LEARNERS as LOADED
 from sfumato.local.numbers import LAWS
 from sfumato.local.protocols import FREQUENCIES, WAYS
 from sfumato.plan.counting import countings
-from sfumato.plan.nodes import Aggregate
+from sfumato.plan.expressions import Column, RangeKey
+from sfumato.plan.nodes import Aggregate, Choose, Question
 from tests.contract.test_mechanisms import NO_MECHANISMS
 from tests.entropy import SeededEntropy
 from tests.kernel.plans import measure, plan, schema
@@ -64,11 +72,7 @@ def test_the_command_leaves_nothing_out() -> None:
     """Each subject, each channel, each question; and a twin for each, and the other mistakes."""
     names = [name for name, _ in runs.tasks()]
     assert names[: len(SUBJECTS)] == list(SUBJECTS)
-    kinds = (
-        "tree", "additive", "additive of a number", "tree of a number", "linear", "correlation", "clusters",
-        "synthetic",
-    )  # fmt: skip
-    learnt = [f"learn.{name}, a lone person more" for name in kinds]
+    learnt = [subject.name for subject in learners.subjects()]
     assert names[len(SUBJECTS) :][: len(learnt)] == learnt
     assert names.count("bits and time") == len(list(every_channel()))
     assert names.count("replay") == len(list(every_question()))
@@ -154,12 +158,49 @@ def test_a_twin_is_flagged(name: str) -> None:
     assert finding.violated, str(finding)
 
 
-@pytest.mark.parametrize("name", few(LEARNERS, lambda name: "tree" in name))
+def test_every_learner_is_attacked() -> None:
+    """Each that is fitted by itself: `Components` draws what `Correlation` does."""
+    kinds = {type(one.learner) for one in learners.ATTACKED}
+    assert kinds | {sf.learn.Components} == set(LOADED)
+    assert {one.currency for one in learners.ATTACKED} == {"epsilon", "rho"}
+    assert {type(one.scene.schema.unit) for one in learners.ATTACKED} == {sf.Row, sf.Person}
+
+
+@pytest.mark.parametrize("name", few(LEARNERS, lambda name: name.startswith(("learn.bayes", "learn.tree of"))))
 def test_a_model_gives_its_people_away_as_little_as_its_price_says(name: str) -> None:
-    """Within tanh(ε/2), and far beyond it where a learner draws what nobody paid for."""
-    finding = runs.membership(LEARNERS[name])
-    assert finding.claimed == pytest.approx(math.tanh(float(LEARNERS[name].price) / 2))
-    assert finding.violated == ("thirty times" in name), str(finding)
+    """M3: within tanh(ε/2), and beyond it where a learner draws a few times what was paid."""
+    subject = LEARNERS[name]
+    finding, price = runs.membership(subject), float(subject.price)
+    assert finding.claimed == pytest.approx(math.sqrt(price / 2) if subject.in_rho else math.tanh(price / 2))
+    assert finding.violated == ("is drawn" in name), str(finding)
+
+
+# ---- how much likelier
+
+
+@pytest.mark.parametrize("scale", [Fraction(3), Fraction(1, 2)])
+def test_how_much_likelier_noise_makes_a_number(scale: Fraction) -> None:
+    """As the law says, of discrete Laplace noise and of Gaussian."""
+    laplace = Additive(DiscreteLaplace(scale), 1, 1)
+    gaussian = Additive(DiscreteGaussian(scale), 1, 1)
+    for seen in range(-3, 5):
+        exact = [laws.laplace(float(scale), centre, 9)[seen] for centre in (1, 0)]
+        assert ratio(laplace, seen, 1, 0) == pytest.approx(math.log(exact[0] / exact[1]))
+        exact = [laws.gaussian(float(scale), centre, 9)[seen] for centre in (1, 0)]
+        assert ratio(gaussian, seen, 1, 0) == pytest.approx(math.log(exact[0] / exact[1]))
+
+
+@pytest.mark.parametrize(("currency", "law"), [("epsilon", laws.permute_and_flip), ("rho", laws.exponential)])
+def test_how_much_likelier_rows_make_a_choice(currency: Any, law: Any) -> None:
+    """Three questions to a table of two cells by two classes; one row more."""
+    cells, classes = RangeKey(Column("x"), 0, 1), RangeKey(Column("y"), 0, 1)
+    asked = Choose((cells,), classes, (Question(0, (0, 1)), Question(0, (0, 0)), Question(0, (1, 0))))
+    choice = QuestionChoice.for_share(Fraction(1), currency, 1, 1, asked)
+    tables = [(CellCounts(np.array([0, 3]), np.array([4, many])),) for many in (3, 2)]
+    found = [law(float(choice.law.rate), scores(asked, [one])[0].tolist()) for one in tables]
+    for seen in range(3):
+        expected = math.log(found[0][seen] / found[1][seen])
+        assert ratio(choice, seen, *tables) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("check", list(twins.channels()))

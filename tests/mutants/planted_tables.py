@@ -267,7 +267,7 @@ TABLES = (
     Mutant(
         "another-state-named-by-others",
         "engines/duckdb/engine.py",
-        " or self._called([seen.state for seen in found]) != version:",
+        ' or self._called("\\n".join(seen.state for seen in found)) != version:',
         ":",
         "whoever asks while a file is replaced and put back lets draws about one state read a copy of another",
         ("tests/contract/test_engines.py::test_what_is_asked_of_one_state_is_not_answered_in_another",),
@@ -331,8 +331,8 @@ TABLES = (
     Mutant(
         "separator-by-all-lines",
         "engines/duckdb/files.py",
-        "            first = lines.readline()\n",
-        "            first = lines.read()\n",
+        "        first = lines.readline()\n",
+        "        first = lines.read()\n",
         "one cell full of semicolons decides how everybody's line is read",
         (DUCKDB + "::test_one_row_of_a_csv_file_does_not_change_how_the_others_are_read",),
     ),

@@ -110,6 +110,7 @@ SAMPLES: dict[str, tuple[Any, ...]] = {
     "no_receipt": (),
     "not_an_envelope": (7,),
     "envelope_of_other_data": (7,),
+    "envelope_at_another_price": (7,),
     "envelope_empty": (7,),
 }
 WORDINGS = {

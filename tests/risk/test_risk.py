@@ -99,7 +99,7 @@ def test_the_report_shows_the_numbers_and_no_value(tmp_path: Path) -> None:
         ({"quasi": []}, "no quasi-identifier"),
         ({"quasi": ["zap"]}, 'no column "zap"'),
         ({"threshold": 0}, "threshold must lie"),
-        ({"subset": 0}, "subset must lie"),
+        ({"subset": 0}, "subset must be 1 or more"),
         ({"population": [{"age": 1}]}, 'no column "zip"'),
         ({"sensitive": "zip"}, "as quasi and as sensitive"),
     ],

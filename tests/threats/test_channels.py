@@ -219,11 +219,11 @@ def test_the_same_expressions_in_plain_sql_tell_it() -> None:
 def test_a_session_that_passes_errors_on_is_flagged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The twin of the check itself: an engine that fails on the victim's row."""
 
-    def failing(self: DuckDBEngine, queries: Sequence[Query]) -> list[Any]:
+    def failing(self: DuckDBEngine, queries: Sequence[Query], version: str) -> list[Any]:
         rows = self._connection.cursor().execute("SELECT COUNT(*) FROM people WHERE digits = 'alice'").fetchall()
         if rows[0][0]:
             raise EngineFailed("Could not convert string")
-        return real(self, queries)
+        return real(self, queries, version)
 
     real = DuckDBEngine.rows
     table, without = neighbours()
@@ -490,19 +490,19 @@ def test_an_error_that_quotes_the_engine_is_flagged(tmp_path: Path, monkeypatch:
     """The twin: three careless ways to pass an engine's text on."""
     canary = canaries()
 
-    def quoting(self: DuckDBEngine, queries: Sequence[Query]) -> Any:
+    def quoting(self: DuckDBEngine, queries: Sequence[Query], version: str) -> Any:
         try:
-            return careless(self, queries)
+            return careless(self, queries, version)
         except duckdb.Error as error:
             raise EngineFailed(f"the engine said: {error}") from None
 
-    def chaining(self: DuckDBEngine, queries: Sequence[Query]) -> Any:
+    def chaining(self: DuckDBEngine, queries: Sequence[Query], version: str) -> Any:
         try:
-            return careless(self, queries)
+            return careless(self, queries, version)
         except duckdb.Error as error:
             raise EngineFailed("the engine failed") from error
 
-    def careless(self: DuckDBEngine, queries: Sequence[Query]) -> Any:
+    def careless(self: DuckDBEngine, queries: Sequence[Query], version: str) -> Any:
         return [self._connection.cursor().execute(one.sql).fetchall() for one in queries]
 
     settings: dict[str, Any] = {"columns": SOWN_COLUMNS, "budget": sf.Budget(5), "table": "people", "unit": sf.Row()}

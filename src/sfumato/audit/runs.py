@@ -3,8 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import partial
-
-import numpy as np
+from math import sqrt
 
 from sfumato.accounting.belief import membership_advantage
 from sfumato.audit import learners, trustless, twins
@@ -47,21 +46,14 @@ def by_law(subject: Subject) -> Finding:
 
 
 def membership(subject: Subject) -> Finding:
-    """Guess from one model whether the lone person is in, by how sure it is of their cell.
+    """Guess from all that one fit has drawn whether the lone person is in: they are if it favours that.
 
-    The threshold is chosen on a quarter as many other models. What it must not exceed: tanh(ε/2), the most by which
-    true alarms exceed false ones.
+    True alarms must not exceed false ones by more than tanh(ε/2), or √(ρ/2), since by more two laws whose divergence is
+    at most ρ do not differ (Pinsker).
     """
-    out, told = (subject.run(lone, subject.draws // 4) for lone in subject.neighbours)
-    cuts = np.unique(np.concatenate([out, told]))
-    gains = np.array([(told >= cut).mean() - (out >= cut).mean() for cut in cuts])
-    best = int(np.argmax(np.abs(gains)))
-    above = gains[best] > 0
-    false, true = (
-        int(((subject.run(lone, subject.draws) >= cuts[best]) == above).sum()) for lone in subject.neighbours
-    )
+    false, true = (int((subject.run(lone, subject.draws) > 0).sum()) for lone in subject.neighbours)
     sure_of = between(true, subject.draws, FALSE_ALARM / 2)[0] - between(false, subject.draws, FALSE_ALARM / 2)[1]
-    limit = membership_advantage(subject.epsilon)
+    limit = sqrt(subject.price / 2) if subject.in_rho else membership_advantage(subject.epsilon)
     return Finding(
         subject.name,
         "membership",
