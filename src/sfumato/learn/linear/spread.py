@@ -35,8 +35,8 @@ def spread(pairs: Pairs, tables: Tables, noise: float) -> Spread:
 def possible(found: Spread) -> Floats:
     """Covariances no farther from 0 than means allow of numbers from -1 to 1.
 
-    Claim: what noise alone made too large comes nearer to the truth, at no cost: (1 ± x)(1 ± y) is nowhere below 0, so
-    neither is its mean.
+    (1 ± x)(1 ± y) is nowhere below 0, so neither is its mean. Where that moves a covariance, it comes nearer to the
+    truth, but for the noise of the means.
     """
     above, below = 1 - found.means, 1 + found.means
     least = np.minimum(above[:, None] * above, below[:, None] * below)
