@@ -262,13 +262,13 @@ def test_the_bar_of_a_mean_that_is_offered_is_what_that_question_says(tmp_path: 
             for bar, rows in ((best, 3000), (worst, 1000)):
                 assert close(bar, session.explain(other, spend=1, rows=rows, **caps).expected_error["chol"] or 0)
         # Everybody has more than three rows, so that a third of them count: the farther end is met.
-        answer, one = session.ask(question, spend=20), session.ask(question, spend=20, max_rows=1)
+        answer, one = session.ask(question, spend=200), session.ask(question, spend=200, max_rows=1)
         (best, worst, now), (low, high) = bars_in(answer.notes[-2]), one.interval()[0]["chol"]
         assert "the more rows people have the wider" in answer.notes[-2]
         assert best < worst <= 1.05 * now
         assert worst == pytest.approx((high - low) / 2, rel=0.25)
         assert bars_in(answer.notes[-1])[1] == pytest.approx(worst, rel=0.01)
-        grouped = session.ask("SELECT BIN(chol, 200) AS b, AVG(chol) AS chol FROM labs GROUP BY b", spend=20)
+        grouped = session.ask("SELECT BIN(chol, 200) AS b, AVG(chol) AS chol FROM labs GROUP BY b", spend=200)
         assert not any("±" in note for note in grouped.notes if "another question" in note)
 
 
