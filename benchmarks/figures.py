@@ -199,7 +199,7 @@ def _collected(name: str) -> Figure:
     return Figure(f"{name}, {SOME:,} users", prepare)
 
 
-def _small(folder: Path) -> sf.Session:
+def _small(folder: Path) -> "sf.Session":
     table = _table(SOME // 5).drop(columns="zip")
     columns = {"age": sf.Int(18, 90), "sex": sf.Category(["f", "m"]), "income": sf.Float(0, 1)}
     ledger = folder / "small.ledger"
