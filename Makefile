@@ -37,7 +37,7 @@ $(STAMP): locks/dev.lock $(CORE)
 demo: $(CORE)  ## a tour: a census town, two attacks, private answers, a model, synthetic rows, a report
 	$(BIN)/sfumato demo
 
-test: venv $(TABLES) $(REAL)  ## all tests but the exhaustive ones (ten to twelve minutes on two cores)
+test: venv $(TABLES) $(REAL)  ## all tests but the exhaustive ones (a quarter of an hour on two cores)
 	@sh tests/system-packages
 	$(PYTEST) -m "not exhaustive and not labs"
 

@@ -99,7 +99,6 @@ def column_of(values: Any) -> Any:
 
     Claim: no cell decides how another is read. No library is asked which type the cells of a list have in common.
     """
-
     library = library_of(values)
     try:
         match library:
